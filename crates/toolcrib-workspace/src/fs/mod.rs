@@ -1,0 +1,3 @@
+//! The file systems beneath a workspace: the disk, held by directory handles, and memory.
+
+pub mod directory;
