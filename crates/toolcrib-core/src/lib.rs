@@ -1,1 +1,6 @@
 //! Toolcrib.
+
+pub mod executor;
+pub mod json;
+pub mod sanitize;
+pub mod schema;

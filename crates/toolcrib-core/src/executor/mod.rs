@@ -1,0 +1,4 @@
+//! The executor's stages.
+
+pub mod repair;
+pub mod validate;
