@@ -154,12 +154,14 @@ fn scan(text: &[u8], max_depth: usize) -> Result<(), JsonError> {
             b']' | b'}' => depth = depth.saturating_sub(1),
             b'-' | b'0'..=b'9' => {
                 let mut end = at + 1;
-                while let Some((i, _)) = bytes.next_if(|(_, b)| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'))
+                while let Some((i, _)) =
+                    bytes.next_if(|(_, b)| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'))
                 {
                     end = i + 1;
                 }
                 if !fits(text.get(at..end).unwrap_or_default()) {
-                    let message = "this integer needs more than 64 bits; send it as a string, or a smaller one";
+                    let message =
+                        "this integer needs more than 64 bits; send it as a string, or a smaller one";
                     return Err(JsonError::at(text, at, message));
                 }
             }
@@ -279,7 +281,17 @@ mod tests {
 
     #[test]
     fn plain_values_parse_as_serde_json_does() {
-        for text in ["{}", "[]", "null", "true", "1", "-1.5e3", "\"x\"", r#"{"a":[1,{"b":"\u00e9\n"}]}"#, " [1 , 2]\n"] {
+        for text in [
+            "{}",
+            "[]",
+            "null",
+            "true",
+            "1",
+            "-1.5e3",
+            "\"x\"",
+            r#"{"a":[1,{"b":"\u00e9\n"}]}"#,
+            " [1 , 2]\n",
+        ] {
             assert_eq!(parse(text).unwrap(), serde_json::from_str::<Value>(text).unwrap(), "{text}");
         }
     }
@@ -294,11 +306,7 @@ mod tests {
 
     #[test]
     fn equal_keys_are_refused_at_every_level() {
-        for text in [
-            r#"{"a":1,"a":1}"#,
-            r#"[{"x":{"a":1,"b":2,"a":3}}]"#,
-            r#"{"a":1,"\u0061":2}"#,
-        ] {
+        for text in [r#"{"a":1,"a":1}"#, r#"[{"x":{"a":1,"b":2,"a":3}}]"#, r#"{"a":1,"\u0061":2}"#] {
             assert!(error(text).contains("the key \"a\" appears twice"), "{}", error(text));
         }
         assert!(parse(r#"{"a":{"a":1},"b":{"a":1}}"#).is_ok());
@@ -324,7 +332,9 @@ mod tests {
             assert_eq!(e.offset, 64);
         }
         let limits = JsonLimits { max_depth: usize::MAX, ..JsonLimits::default() };
-        assert!(parse_arguments("[".repeat(200).as_bytes(), &limits).unwrap_err().message.contains("126 levels"));
+        assert!(
+            parse_arguments("[".repeat(200).as_bytes(), &limits).unwrap_err().message.contains("126 levels")
+        );
         let deepest = format!("{}{}", "[".repeat(126), "]".repeat(126));
         assert!(parse_arguments(deepest.as_bytes(), &limits).is_ok());
         assert!(parse(&format!("{}{}", "[".repeat(64), "]".repeat(64))).is_ok());

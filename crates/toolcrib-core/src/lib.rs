@@ -1,5 +1,6 @@
 //! Toolcrib.
 
+pub mod declarations;
 pub mod executor;
 pub mod json;
 pub mod sanitize;

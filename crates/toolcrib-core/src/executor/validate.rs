@@ -51,12 +51,16 @@ impl Validator {
         let mut schema = schema.clone();
         // A dialect of someone's own would have to be fetched; read it as the default one.
         if let Some(object) = schema.as_object_mut()
-            && object.get("$schema").and_then(Value::as_str).is_some_and(|uri| !uri.contains("json-schema.org/"))
+            && object
+                .get("$schema")
+                .and_then(Value::as_str)
+                .is_some_and(|uri| !uri.contains("json-schema.org/"))
         {
             object.shift_remove("$schema");
         }
-        let patterns =
-            jsonschema::PatternOptions::regex().size_limit(MAX_PATTERN_BYTES).dfa_size_limit(MAX_PATTERN_BYTES);
+        let patterns = jsonschema::PatternOptions::regex()
+            .size_limit(MAX_PATTERN_BYTES)
+            .dfa_size_limit(MAX_PATTERN_BYTES);
         let compiled = jsonschema::options()
             .offline()
             .with_pattern_options(patterns)

@@ -67,12 +67,16 @@ impl<'a> Inliner<'a> {
         for (keyword, value) in object {
             let key = keyword.as_str();
             let value = match value {
-                _ if matches!(key, "$ref" | "$defs" | "definitions" | "$schema" | "$id" | "$anchor" | "$comment") => {
+                _ if matches!(
+                    key,
+                    "$ref" | "$defs" | "definitions" | "$schema" | "$id" | "$anchor" | "$comment"
+                ) =>
+                {
                     continue;
                 }
-                Value::Object(named) if super::NAMED.contains(&key) => {
-                    Value::Object(named.iter().map(|(name, sub)| (name.clone(), self.schema(sub, depth + 1))).collect())
-                }
+                Value::Object(named) if super::NAMED.contains(&key) => Value::Object(
+                    named.iter().map(|(name, sub)| (name.clone(), self.schema(sub, depth + 1))).collect(),
+                ),
                 Value::Array(list) if super::LIST.contains(&key) => {
                     Value::Array(list.iter().map(|sub| self.schema(sub, depth + 1)).collect())
                 }
@@ -104,10 +108,12 @@ fn merge(target: Value, siblings: Map<String, Value>) -> Value {
     if siblings.is_empty() {
         return target;
     }
-    let annotation = |key: &str| matches!(key, "description" | "title" | "default" | "examples" | "deprecated");
+    let annotation =
+        |key: &str| matches!(key, "description" | "title" | "default" | "examples" | "deprecated");
     match target {
         Value::Object(mut target) => {
-            let clash = siblings.iter().any(|(k, v)| !annotation(k) && target.get(k).is_some_and(|own| own != v));
+            let clash =
+                siblings.iter().any(|(k, v)| !annotation(k) && target.get(k).is_some_and(|own| own != v));
             if clash {
                 return json!({"allOf": [target, siblings]});
             }

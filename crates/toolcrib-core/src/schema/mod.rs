@@ -112,7 +112,9 @@ pub(crate) fn for_each_subschema(object: &mut Map<String, Value>, visit: &mut dy
             Value::Object(named) if NAMED.contains(&keyword) => {
                 named.values_mut().for_each(|sub| visit(keyword, sub));
             }
-            Value::Array(list) if LIST.contains(&keyword) => list.iter_mut().for_each(|sub| visit(keyword, sub)),
+            Value::Array(list) if LIST.contains(&keyword) => {
+                list.iter_mut().for_each(|sub| visit(keyword, sub))
+            }
             Value::Object(_) | Value::Bool(_) if ONE.contains(&keyword) => visit(keyword, value),
             _ => {}
         }
@@ -162,7 +164,8 @@ fn fold_constants(object: &mut Map<String, Value>) {
             return;
         }
         kind = branch.get("type");
-        if let (Some(doc), [Value::String(name)]) = (branch.get("description").and_then(Value::as_str), here.as_slice())
+        if let (Some(doc), [Value::String(name)]) =
+            (branch.get("description").and_then(Value::as_str), here.as_slice())
         {
             docs.push(format!("- {name}: {doc}"));
         }
@@ -187,7 +190,8 @@ fn fold_constants(object: &mut Map<String, Value>) {
 /// A union of one is that one.
 fn fold_single_union(object: &mut Map<String, Value>) {
     for keyword in ["anyOf", "oneOf", "allOf"] {
-        let Some([Value::Object(only)]) = object.get(keyword).and_then(Value::as_array).map(Vec::as_slice) else {
+        let Some([Value::Object(only)]) = object.get(keyword).and_then(Value::as_array).map(Vec::as_slice)
+        else {
             continue;
         };
         if only.keys().any(|k| k != "description" && object.contains_key(k)) {
@@ -267,5 +271,8 @@ pub(crate) fn required_of(object: &Map<String, Value>) -> Vec<String> {
 
 /// Case and separators taken away, to compare names written in different styles.
 pub(crate) fn folded(name: &str) -> String {
-    name.chars().filter(|c| !matches!(c, '_' | '-' | ' ' | '\t' | '\n')).flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|c| !matches!(c, '_' | '-' | ' ' | '\t' | '\n'))
+        .flat_map(char::to_lowercase)
+        .collect()
 }

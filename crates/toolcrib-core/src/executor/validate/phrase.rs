@@ -180,7 +180,8 @@ fn nearest<'a>(known: &'a [String], key: &str) -> Option<&'a str> {
     let folded = crate::schema::folded(key);
     let score = |name: &str| {
         let name = crate::schema::folded(name);
-        let contained = name.len() >= 3 && folded.len() >= 3 && (name.contains(&folded) || folded.contains(&name));
+        let contained =
+            name.len() >= 3 && folded.len() >= 3 && (name.contains(&folded) || folded.contains(&name));
         let near = strsim::normalized_damerau_levenshtein(&name, &folded);
         if contained { near.max(0.7) } else { near }
     };
@@ -190,7 +191,8 @@ fn nearest<'a>(known: &'a [String], key: &str) -> Option<&'a str> {
 
 fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(LISTED);
-    let mut out = names.take(LISTED).map(|name| visible_field(name, SHOWN_CHARS)).collect::<Vec<_>>().join(", ");
+    let mut out =
+        names.take(LISTED).map(|name| visible_field(name, SHOWN_CHARS)).collect::<Vec<_>>().join(", ");
     if more > 0 {
         let _ = write!(out, " and {more} more");
     }
@@ -229,13 +231,17 @@ fn expectation(kind: &Kind) -> String {
         Kind::MinLength { limit: 1 } => "text that is not empty".into(),
         Kind::MinLength { limit } => format!("at least {limit} characters"),
         Kind::MaxLength { limit } => format!("at most {limit} characters"),
-        Kind::MinItems { limit } => format!("at least {limit} {}", if *limit == 1 { "item" } else { "items" }),
+        Kind::MinItems { limit } => {
+            format!("at least {limit} {}", if *limit == 1 { "item" } else { "items" })
+        }
         Kind::MaxItems { limit } => format!("at most {limit} {}", if *limit == 1 { "item" } else { "items" }),
         Kind::MinProperties { limit } => format!("at least {limit} members"),
         Kind::MaxProperties { limit } => format!("at most {limit} members"),
         Kind::AdditionalItems { limit } => format!("at most {limit} items"),
         Kind::UniqueItems => "items that differ from each other".into(),
-        Kind::Pattern { pattern } => format!("text that matches /{}/", visible_field(pattern, 2 * SHOWN_CHARS)),
+        Kind::Pattern { pattern } => {
+            format!("text that matches /{}/", visible_field(pattern, 2 * SHOWN_CHARS))
+        }
         Kind::Format { format } => format!("text in the format {}", visible_field(format, SHOWN_CHARS)),
         Kind::OneOfMultipleValid { .. } => "a value that fits exactly one of the alternatives".into(),
         Kind::PropertyNames { error } => format!("names of this kind: {}", expectation(error.kind())),
@@ -289,7 +295,11 @@ fn union(
     let Some(closest) = branches.iter().min_by_key(|errors| distance(errors)) else { return };
     if nesting >= MAX_NESTING || closest.is_empty() {
         let expected = "a value that fits one of the alternatives".to_owned();
-        return found.push(Found { path: steps(error.instance_path()), expected, got: shown(error.instance()) });
+        return found.push(Found {
+            path: steps(error.instance_path()),
+            expected,
+            got: shown(error.instance()),
+        });
     }
     for inner in closest {
         phrase(schema, inner, nesting + 1, found);

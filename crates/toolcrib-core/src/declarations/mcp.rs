@@ -1,0 +1,39 @@
+//! MCP: the result of `tools/list`.
+//!
+//! All four hints are always written: a client that finds one missing has to assume the worst (destructive, open).
+
+use serde_json::{Value, json};
+
+use super::ToolView;
+use crate::schema::inline_refs;
+
+pub(super) fn declarations(tools: &[ToolView]) -> Value {
+    json!({ "tools": tools.iter().map(tool).collect::<Value>() })
+}
+
+fn tool(tool: &ToolView) -> Value {
+    let mut schema = inline_refs(&tool.input_schema);
+    if let Some(object) = schema.as_object_mut() {
+        object.entry("type").or_insert_with(|| json!("object"));
+    }
+    let mut out = json!({
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": schema,
+    });
+    if let Some(object) = out.as_object_mut() {
+        if let Some(output) = &tool.output_schema {
+            object.insert("outputSchema".into(), inline_refs(output));
+        }
+        let hints = json!({
+            "title": tool.title,
+            "readOnlyHint": tool.read_only,
+            "destructiveHint": tool.destructive,
+            "idempotentHint": tool.idempotent,
+            "openWorldHint": tool.open_world,
+        });
+        object.insert("annotations".into(), hints);
+    }
+    out
+}
