@@ -117,22 +117,21 @@ impl Mender {
         }
     }
 
-    /// Exactly one way to make a union valid is a repair; two are a guess.
+    /// Exactly one way to make a union valid is a repair; two are a guess. Ways without a real mistake come first.
     fn union(&mut self, schema: &Value, branches: &[Value], value: Value, path: &str, depth: usize) -> Value {
-        let mut best: Option<(Value, Mender)> = None;
+        let mut ways: Vec<(Value, Mender)> = Vec::new();
         for branch in branches {
             let mut attempt = Mender { warnings: Vec::new(), more: 0 };
             let mended = attempt.value(branch, value.clone(), path, depth + 1);
-            if !fits(branch, &mended, depth) || !fits(schema, &mended, depth) {
-                continue;
-            }
-            match &best {
-                Some((other, _)) if *other != mended => return value,
-                Some(_) => {}
-                None => best = Some((mended, attempt)),
+            let valid = fits(branch, &mended, depth) && fits(schema, &mended, depth);
+            if valid && !ways.iter().any(|(other, _)| *other == mended) {
+                ways.push((mended, attempt));
             }
         }
-        let Some((mended, attempt)) = best else { return value };
+        if ways.iter().any(|(_, attempt)| attempt.warnings.is_empty()) {
+            ways.retain(|(_, attempt)| attempt.warnings.is_empty());
+        }
+        let Some((mended, attempt)) = ways.pop().filter(|_| ways.is_empty()) else { return value };
         self.warnings.extend(attempt.warnings);
         self.more += attempt.more + self.warnings.len().saturating_sub(MAX_WARNINGS);
         self.warnings.truncate(MAX_WARNINGS);
