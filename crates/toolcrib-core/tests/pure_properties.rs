@@ -28,8 +28,10 @@ fn case(schema: Value, value: Value) -> Case {
 fn leaf() -> impl Strategy<Value = Case> {
     prop_oneof![
         "[a-z0-9 ]{0,8}".prop_map(|s| case(json!({"type": "string", "description": "Text."}), json!(s))),
-        "[a-z]{2,8}"
-            .prop_map(|s| case(json!({"type": "string", "minLength": 2, "pattern": "^[a-z]"}), json!(s))),
+        "[a-z]{2,8}".prop_map(|s| case(
+            json!({"type": "string", "minLength": 2, "pattern": "^[a-z0-9 ]*$"}),
+            json!(s)
+        )),
         Just(case(json!({"type": "string", "format": "uri"}), json!("file:///x"))),
         (-50_i64..50).prop_map(|n| case(json!({"type": "integer", "format": "int64"}), json!(n))),
         (0_i64..50)

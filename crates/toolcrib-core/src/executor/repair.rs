@@ -117,7 +117,7 @@ impl Mender {
         }
     }
 
-    /// Exactly one way to make a union valid is a repair; two are a guess. Ways without a real mistake come first.
+    /// Exactly one way to make a union valid is a repair; two are a guess.
     fn union(&mut self, schema: &Value, branches: &[Value], value: Value, path: &str, depth: usize) -> Value {
         let mut ways: Vec<(Value, Mender)> = Vec::new();
         for branch in branches {
@@ -128,8 +128,9 @@ impl Mender {
                 ways.push((mended, attempt));
             }
         }
-        if ways.iter().any(|(_, attempt)| attempt.warnings.is_empty()) {
-            ways.retain(|(_, attempt)| attempt.warnings.is_empty());
+        // Ways without a real mistake differ in nulls at most; any of them is the value that was sent.
+        if let Some(silent) = ways.iter().position(|(_, attempt)| attempt.warnings.is_empty()) {
+            return ways.swap_remove(silent).0;
         }
         let Some((mended, attempt)) = ways.pop().filter(|_| ways.is_empty()) else { return value };
         self.warnings.extend(attempt.warnings);
@@ -227,14 +228,13 @@ impl Mender {
             self.warn(path, "took a JSON string as the value it holds; send the value itself");
             return self.value(schema, decoded, path, depth + 1);
         }
-        // What looks like broken JSON is not one item of a list.
-        if !looks_like_container(&text)
-            && let Some(wrapped) = self.wrapped(schema, Value::String(text.clone()), path, depth)
-        {
-            return wrapped;
+        match schema.as_object() {
+            // What looks like broken JSON is not one item of a list.
+            Some(object) if !looks_like_container(&text) => {
+                self.scalar(schema, object, Value::String(text), path, depth)
+            }
+            _ => Value::String(text),
         }
-        let object = schema.as_object();
-        object.map_or(Value::Null, |object| self.scalar(schema, object, Value::String(text), path, depth))
     }
 
     fn wrapped(&mut self, schema: &Value, value: Value, path: &str, depth: usize) -> Option<Value> {

@@ -95,9 +95,10 @@ impl Validator {
         if self.compiled.is_valid(args) {
             return Vec::new();
         }
+        let cx = phrase::Context { schema: &self.schema, args };
         let mut found = Vec::new();
         for error in self.compiled.iter_errors(args).take(MAX_COLLECTED) {
-            phrase::phrase(&self.schema, &error, 0, &mut found);
+            phrase::phrase(cx, &error, 0, &mut found);
         }
         found.sort();
         found.dedup();

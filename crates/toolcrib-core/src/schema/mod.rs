@@ -199,9 +199,22 @@ fn fold_single_union(object: &mut Map<String, Value>) {
         }
         let only = only.clone();
         object.shift_remove(keyword);
+        keep_value_docs(object, &only);
         for (key, value) in only {
             object.entry(key).or_insert(value);
         }
+    }
+}
+
+/// The words at the place of use win over those of the type, but the lines that explain single values are kept.
+fn keep_value_docs(object: &mut Map<String, Value>, only: &Map<String, Value>) {
+    let Some(own) = object.get("description").and_then(Value::as_str) else { return };
+    let inner = only.get("description").and_then(Value::as_str).filter(|_| only.contains_key("enum"));
+    let docs: Vec<&str> =
+        inner.unwrap_or_default().lines().skip_while(|line| !line.starts_with("- ")).collect();
+    if !docs.is_empty() {
+        let all = format!("{own}\n{}", docs.join("\n"));
+        object.insert("description".into(), Value::String(all));
     }
 }
 

@@ -47,13 +47,15 @@ fn holds(schema: &Map<String, Value>, keyword: &str, wanted: &Value, value: &Val
         }
         ("minItems", _) => at_least(wanted, value.as_array().map(Vec::len)),
         ("maxItems", _) => at_most(wanted, value.as_array().map(Vec::len)),
+        ("minLength", _) => at_least(wanted, value.as_str().map(|text| text.chars().count())),
+        ("maxLength", _) => at_most(wanted, value.as_str().map(|text| text.chars().count())),
         ("minimum", _) => in_order(Some(wanted), Some(value)),
         ("maximum", _) => in_order(Some(value), Some(wanted)),
         ("anyOf" | "oneOf", Value::Array(branches)) => {
             branches.iter().any(|branch| fits(branch, value, depth + 1))
         }
         ("allOf", Value::Array(parts)) => parts.iter().all(|part| fits(part, value, depth + 1)),
-        // Patterns, lengths, formats and conditions do not tell how a value was meant.
+        // Patterns and formats would have to be compiled; conditions do not tell how a value was meant.
         _ => true,
     }
 }

@@ -58,14 +58,34 @@ fn written(path: &[Step]) -> String {
     out
 }
 
-fn steps(location: &Location) -> Vec<Step> {
-    location
-        .segments()
-        .map(|segment| match segment {
-            LocationSegment::Property(key) => Step::Key(key.into_owned()),
-            LocationSegment::Index(index) => Step::Index(index),
-        })
-        .collect()
+/// What a violation is explained by: the schema, for names and types, and the arguments, for the path.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub(super) schema: &'a Value,
+    pub(super) args: &'a Value,
+}
+
+impl Context<'_> {
+    /// A location writes the key "0" and the index 0 alike; the arguments tell which it is.
+    fn steps(self, location: &Location) -> Vec<Step> {
+        let mut here = Some(self.args);
+        let mut out = Vec::new();
+        for segment in location.segments() {
+            let step = match segment {
+                LocationSegment::Property(key) => Step::Key(key.into_owned()),
+                LocationSegment::Index(index) if here.is_some_and(Value::is_object) => {
+                    Step::Key(index.to_string())
+                }
+                LocationSegment::Index(index) => Step::Index(index),
+            };
+            here = here.and_then(|value| match &step {
+                Step::Key(key) => value.get(key),
+                Step::Index(index) => value.get(index),
+            });
+            out.push(step);
+        }
+        out
+    }
 }
 
 /// A value as JSON, cut short. Only the part that is shown is ever written, however large the value.
@@ -110,18 +130,18 @@ fn is_large(value: &Value, budget: &mut usize) -> bool {
 }
 
 /// Turns one error into the violations it stands for.
-pub(super) fn phrase(schema: &Value, error: &ValidationError<'_>, nesting: usize, found: &mut Vec<Found>) {
-    let here = steps(error.instance_path());
+pub(super) fn phrase(cx: Context<'_>, error: &ValidationError<'_>, nesting: usize, found: &mut Vec<Found>) {
+    let here = cx.steps(error.instance_path());
     let value = error.instance().as_ref();
     let mut push = |path: Vec<Step>, expected: String, got: String| found.push(Found { path, expected, got });
     let expected = match error.kind() {
         Kind::Required { property } => {
             let name = property.as_str().unwrap_or_default().to_owned();
-            let expected = expected_property(schema, error, &name);
+            let expected = expected_property(cx.schema, error, &name);
             return push(child(here, name), expected, "nothing".into());
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            let known = known_properties(schema, error);
+            let known = known_properties(cx.schema, error);
             for key in unexpected {
                 let got = format!("\"{}\"", visible_field(key, SHOWN_CHARS));
                 push(child(here.clone(), key.clone()), known_parameter(&known, key, value), got);
@@ -129,7 +149,7 @@ pub(super) fn phrase(schema: &Value, error: &ValidationError<'_>, nesting: usize
             return;
         }
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
-            return union(schema, error, context, nesting, found);
+            return union(cx, error, context, nesting, found);
         }
         kind => expectation(kind),
     };
@@ -263,7 +283,7 @@ fn one_of(options: &[Value]) -> String {
 
 /// Explains a union by the alternative that comes closest.
 fn union(
-    schema: &Value,
+    cx: Context<'_>,
     error: &ValidationError<'_>,
     branches: &[Vec<ValidationError<'static>>],
     nesting: usize,
@@ -284,7 +304,7 @@ fn union(
     {
         bare.dedup();
         let got = shown(error.instance());
-        return found.push(Found { path: steps(error.instance_path()), expected: bare.join(" or "), got });
+        return found.push(Found { path: cx.steps(error.instance_path()), expected: bare.join(" or "), got });
     }
     // A wrong tag or a wrong type says "not this one"; among the rest, fewer errors are closer.
     let distance = |errors: &[ValidationError<'static>]| {
@@ -296,13 +316,13 @@ fn union(
     if nesting >= MAX_NESTING || closest.is_empty() {
         let expected = "a value that fits one of the alternatives".to_owned();
         return found.push(Found {
-            path: steps(error.instance_path()),
+            path: cx.steps(error.instance_path()),
             expected,
             got: shown(error.instance()),
         });
     }
     for inner in closest {
-        phrase(schema, inner, nesting + 1, found);
+        phrase(cx, inner, nesting + 1, found);
     }
 }
 
