@@ -1,0 +1,191 @@
+//! Stage 5: may this call be made? Fails closed, and is not timed.
+
+use serde_json::json;
+
+use super::Executor;
+use super::call::Call;
+use super::run::caught;
+use crate::activity::EventKind;
+use crate::effects::Effects;
+use crate::error::{ErrorCode, ToolError};
+use crate::permission::{
+    Answer, ConfirmRequest, Decision, Grant, GrantScope, PathResolver, PolicyRequest, Sensitivity,
+};
+use crate::render::{Render, RenderContext};
+use crate::tool::{BoundCall, Preview, ToolOutput};
+
+pub(super) async fn authorise(
+    executor: &Executor,
+    call: &mut Call,
+    bound: &dyn BoundCall,
+) -> Result<(), ToolError> {
+    let (effects, sensitive) = resolved(executor, call, bound.effects())?;
+    call.effects = effects;
+    call.key = input_key(call)?;
+    let tool = call.entry()?.tool.spec().name.clone();
+    check_capabilities(call)?;
+    let request = PolicyRequest {
+        tool: &tool,
+        permissions: call.permissions(),
+        effects: &call.effects,
+        sensitive: &sensitive,
+        arguments: &call.arguments,
+    };
+    let decision = executor.0.policy.decide(&request);
+    let grant = Grant::for_request(&request);
+    let granted = call.session.granted(&request);
+    match decision {
+        Decision::Allow => Ok(()),
+        Decision::Ask(_) if granted => Ok(()),
+        Decision::Deny(reason) => Err(ToolError::new(ErrorCode::PermissionDenied, reason)),
+        // A dry run changes nothing, so nobody is asked; its answer says that it would be.
+        Decision::Ask(reason) if call.dry_run => {
+            call.record.warnings.push(format!("this call would be asked for: {reason}"));
+            Ok(())
+        }
+        Decision::Ask(reason) => ask(executor, call, bound, reason, grant).await,
+    }
+}
+
+/// The effects in canonical paths, and the paths to be written that are worth a question.
+fn resolved(
+    executor: &Executor,
+    call: &mut Call,
+    effects: Effects,
+) -> Result<(Effects, Vec<(String, String)>), ToolError> {
+    let Some(paths) = &executor.0.paths else { return Ok((effects, Vec::new())) };
+    let mut sensitive = Vec::new();
+    let mut canonical = effects.clone();
+    canonical.writes.clear();
+    for path in &effects.writes {
+        let resolved = paths.resolve(path, true)?;
+        match resolved.sensitivity {
+            Sensitivity::Normal => {}
+            Sensitivity::Sensitive(reason) => sensitive.push((resolved.path.clone(), reason)),
+            Sensitivity::Flagged(reason) => {
+                call.record.warnings.push(format!("{}: {reason}", resolved.path));
+            }
+        }
+        canonical.writes.push(resolved.path);
+    }
+    canonical.reads = effects.reads.iter().map(|path| canonical_read(paths.as_ref(), path)).collect();
+    Ok((canonical, sensitive))
+}
+
+/// What can't be resolved for reading is left to the tool, which reports it file by file.
+fn canonical_read(paths: &dyn PathResolver, path: &str) -> String {
+    paths.resolve(path, false).map_or_else(|_| path.to_owned(), |resolved| resolved.path)
+}
+
+/// A call may not touch more than its tool's capabilities say: a wrong flag is a failing call and not a hole.
+fn check_capabilities(call: &Call) -> Result<(), ToolError> {
+    let capabilities = call.entry()?.tool.spec().capabilities;
+    let effects = &call.effects;
+    let beyond = [
+        (!effects.writes.is_empty() || effects.writes_anything)
+            && !(capabilities.writes_files || capabilities.executes_commands),
+        !effects.commands.is_empty() && !capabilities.executes_commands,
+        !effects.hosts.is_empty() && !capabilities.accesses_network,
+    ];
+    if beyond.contains(&true) {
+        return Err(ToolError::internal("the effects of a call go beyond its tool's capabilities"));
+    }
+    Ok(())
+}
+
+/// The hash of the tool and its exact input.
+fn input_key(call: &Call) -> Result<[u8; 32], ToolError> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(call.entry()?.tool.spec().name.as_bytes());
+    hasher.update(&[0]);
+    serde_json::to_writer(&mut hasher, &call.arguments).map_err(ToolError::internal)?;
+    Ok(*hasher.finalize().as_bytes())
+}
+
+async fn ask(
+    executor: &Executor,
+    call: &mut Call,
+    bound: &dyn BoundCall,
+    reason: String,
+    grant: Grant,
+) -> Result<(), ToolError> {
+    let Some(approver) = executor.0.approver.clone() else {
+        return Err(ToolError::new(
+            ErrorCode::PermissionDenied,
+            format!("this call needs a person's approval ({reason}), and there is nobody to ask"),
+        )
+        .suggest(
+            "Go on without it and tell the person what you would have done; they can do it, or allow it by policy.",
+        ));
+    };
+    let context = call.context(executor)?;
+    // A preview that fails is the call that would fail: nobody is asked about it.
+    let preview = bound.preview(&context).await?;
+    let input_hash = blake3::Hash::from_bytes(call.key).to_hex().to_string();
+    let request = ConfirmRequest {
+        call_id: call.ids.call_id.clone(),
+        tool: grant.tool.clone(),
+        title: preview.title,
+        reason,
+        preview: preview.text,
+        effects: call.effects.clone(),
+        grant: grant.clone(),
+        input_hash: input_hash.clone(),
+    };
+    executor.activity().emit(&call.session.id, Some(&call.ids.call_id), Some(&call.name), || {
+        EventKind::PermissionRequest { request: Box::new(request.clone()) }
+    });
+    let answer = tokio::select! {
+        answer = caught(async { Ok(approver.confirm(&request).await) }) => answer,
+        () = call.cancel.cancelled() => return Err(super::run::cancelled()),
+        () = executor.0.shutdown.cancelled() => return Err(super::run::cancelled()),
+    };
+    match answer {
+        Ok(Answer::Approve { input_hash: approved, scope }) if approved == input_hash => {
+            if scope == GrantScope::Session {
+                call.session.grant(grant);
+            }
+            Ok(())
+        }
+        Ok(Answer::Approve { .. }) => Err(ToolError::new(
+            ErrorCode::PermissionDenied,
+            "the approval was given for another input than this one, so it does not count",
+        )),
+        Ok(Answer::Deny { reason }) => {
+            let said = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+            Err(ToolError::new(ErrorCode::PermissionDenied, format!("the person said no{said}")))
+        }
+        Err(_) => Err(ToolError::new(ErrorCode::PermissionDenied, "asking failed, so the answer is no")),
+    }
+}
+
+/// What `--dry-run` returns instead of running the tool.
+pub(super) async fn dry_run(
+    executor: &Executor,
+    call: &mut Call,
+    bound: &dyn BoundCall,
+) -> Result<ToolOutput, ToolError> {
+    let context = call.context(executor)?;
+    let preview = bound.preview(&context).await?;
+    let data = json!({
+        "dry_run": true, "title": preview.title, "preview": preview.text, "effects": call.effects,
+    });
+    Ok(ToolOutput { data, view: Box::new(DryRun(preview)) })
+}
+
+struct DryRun(Preview);
+
+impl Render for DryRun {
+    fn title(&self) -> String {
+        format!("Dry run: {}", self.0.title)
+    }
+
+    fn text(&self, _cx: &mut RenderContext<'_>) -> String {
+        let text = &self.0.text;
+        if text.is_empty() { self.title() } else { format!("{}\n{text}", self.title()) }
+    }
+
+    fn preview(&self) -> Vec<String> {
+        self.0.text.lines().take(8).map(str::to_owned).collect()
+    }
+}
