@@ -47,18 +47,21 @@ pub fn visible_field(text: &str, max_chars: usize) -> Cow<'_, str> {
 }
 
 fn escape(text: &str, one_line: bool) -> Cow<'_, str> {
-    let clean = clean_ascii_prefix(text.as_bytes(), one_line);
-    if clean == text.len() {
-        return Cow::Borrowed(text);
-    }
-    // The prefix is ASCII, so it ends on a character border.
-    let (head, rest) = text.split_at_checked(clean).unwrap_or(("", text));
     let mut out: Option<String> = None;
-    let mut prev = head.chars().next_back().unwrap_or(' ');
-    let mut chars = rest.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let next = chars.peek().map(|(_, c)| *c);
-        if is_shown(c, prev, next, one_line) {
+    let mut prev = ' ';
+    let mut rest = text;
+    loop {
+        // The clean part is ASCII, so it ends on a character border.
+        let clean = clean_ascii_prefix(rest.as_bytes(), one_line);
+        let (head, tail) = rest.split_at_checked(clean).unwrap_or(("", rest));
+        prev = head.chars().next_back().unwrap_or(prev);
+        if let Some(out) = &mut out {
+            out.push_str(head);
+        }
+        let mut chars = tail.chars();
+        let Some(c) = chars.next() else { break };
+        rest = chars.as_str();
+        if is_shown(c, prev, chars.next(), one_line) {
             prev = c;
             if let Some(out) = &mut out {
                 out.push(c);
@@ -67,8 +70,7 @@ fn escape(text: &str, one_line: bool) -> Cow<'_, str> {
         }
         let out = out.get_or_insert_with(|| {
             let mut out = String::with_capacity(text.len() + 64);
-            out.push_str(head);
-            out.push_str(rest.split_at_checked(at).map_or("", |(before, _)| before));
+            out.push_str(text.strip_suffix(tail).unwrap_or_default());
             out
         });
         push_escape(out, c);
@@ -83,6 +85,10 @@ fn clean_ascii_prefix(bytes: &[u8], one_line: bool) -> usize {
     let newline = if one_line { b' ' } else { b'\n' };
     let tab = if one_line { b' ' } else { b'\t' };
     let clean = |b: u8| (0x20..0x7f).contains(&b) | (b == newline) | (b == tab);
+    // Text in other scripts comes here once a character; it must not pay for a chunk each time.
+    if !bytes.first().is_some_and(|b| clean(*b)) {
+        return 0;
+    }
     let mut done = 0;
     for chunk in bytes.chunks_exact(CHUNK) {
         if !chunk.iter().fold(true, |all, b| all & clean(*b)) {

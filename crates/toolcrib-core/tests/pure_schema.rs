@@ -71,6 +71,13 @@ struct Input {
 #[derive(Deserialize, Serialize, JsonSchema)]
 struct Nothing {}
 
+#[derive(Deserialize, Serialize, JsonSchema)]
+struct Flat {
+    name: String,
+    #[serde(flatten)]
+    edit: Edit,
+}
+
 /// A tree.
 #[derive(Deserialize, Serialize, JsonSchema)]
 struct Tree {
@@ -149,6 +156,14 @@ fn no_parameters_is_a_closed_object() {
     let schema = schema_of::<Nothing>();
     assert_eq!(schema["type"], "object");
     assert_eq!(schema["additionalProperties"], json!(false));
+}
+
+#[test]
+fn flattened_fields_belong_to_the_outer_object() {
+    let schema = schema_of::<Flat>();
+    let validator = Validator::new(&schema).unwrap();
+    assert_eq!(validator.check(&json!({"name": "n", "old_string": "x", "replace_all": true})), vec![]);
+    assert!(!validator.is_valid(&json!({"name": "n", "old_string": "x", "oops": 1})), "{schema:#}");
 }
 
 #[test]

@@ -127,6 +127,19 @@ fn odd_keys_stand_in_brackets() {
 }
 
 #[test]
+fn long_paths_keep_their_end() {
+    let mut schema = json!({"type": "integer"});
+    let mut args = json!("x");
+    for _ in 0..40 {
+        schema = json!({"properties": {"some_long_name": schema}});
+        args = json!({"some_long_name": args});
+    }
+    let path = &Validator::new(&schema).unwrap().check(&args)[0].path;
+    assert!(path.starts_with('…') && path.ends_with(".some_long_name"), "{path}");
+    assert!(path.chars().count() <= 202);
+}
+
+#[test]
 fn patterns_run_in_linear_time_and_without_look_around() {
     let validator = Validator::new(&json!({"type": "string", "pattern": "^(a+)+$"})).unwrap();
     let start = Instant::now();

@@ -335,6 +335,7 @@ fn decode(text: &str, types: &[&str]) -> Option<Value> {
 
 /// What stands between Markdown fences, if the whole text is fenced.
 fn unfenced(text: &str) -> &str {
+    let text = text.trim_start_matches('\u{feff}');
     let inner = text.trim().strip_prefix("```").and_then(|t| t.strip_suffix("```"));
     let Some(inner) = inner else { return text };
     match inner.split_once('\n') {

@@ -14,6 +14,8 @@ use crate::sanitize::visible_field;
 const SHOWN_CHARS: usize = 60;
 /// Names listed as known before the rest is left out.
 const LISTED: usize = 30;
+/// Characters of a path that are shown.
+const MAX_PATH_CHARS: usize = 200;
 /// Unions within unions that are explained.
 const MAX_NESTING: usize = 8;
 
@@ -55,7 +57,11 @@ fn written(path: &[Step]) -> String {
             }
         }
     }
-    out
+    // The end of a long path says more than its beginning.
+    match out.char_indices().rev().nth(MAX_PATH_CHARS).and_then(|(at, _)| out.split_at_checked(at)) {
+        Some((_, end)) => format!("…{end}"),
+        None => out,
+    }
 }
 
 /// What a violation is explained by: the schema, for names and types, and the arguments, for the path.
