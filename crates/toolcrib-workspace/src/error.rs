@@ -111,7 +111,9 @@ impl Error {
 /// Maps an operating system error to a kind and a text of our own.
 fn classify(error: &io::Error) -> (ErrorKind, String) {
     use io::ErrorKind as K;
+    let regular = error.get_ref().is_none_or(|inner| !inner.is::<crate::fs::NotRegular>());
     let kind = match error.kind() {
+        _ if !regular => ErrorKind::NotAFile,
         K::NotFound => ErrorKind::NotFound,
         K::PermissionDenied => ErrorKind::PermissionDenied,
         K::AlreadyExists => ErrorKind::AlreadyExists,
@@ -128,6 +130,7 @@ fn classify(error: &io::Error) -> (ErrorKind, String) {
         ErrorKind::PermissionDenied => "the operating system refuses access".into(),
         ErrorKind::AlreadyExists => "something with that name exists".into(),
         ErrorKind::IsDirectory => "it is a directory".into(),
+        ErrorKind::NotAFile => "it is not a regular file (a FIFO, socket, device or the like)".into(),
         ErrorKind::NotADirectory => "a part of the path is not a directory".into(),
         ErrorKind::NoSpace => "no space left on the disk, or a size limit was reached".into(),
         ErrorKind::ReadOnly => "the file system is read-only".into(),
