@@ -229,14 +229,9 @@ impl Change {
         Ok(Committed { change_id, files, warnings })
     }
 
-    /// Resolves a path to write to: a link that this change removes is no longer followed.
     fn place_to_write(&self, path: &str) -> Result<Place> {
-        let literal = self.inner.resolve(path, false)?;
-        let place = if self.plan.contains_key(&key_of(&literal)) {
-            literal
-        } else {
-            self.inner.resolve(path, true)?
-        };
+        let (root, names) = self.inner.choose_root(path)?;
+        let place = self.inner.resolve_over(&self.plan, root, &names, true, path)?;
         self.check_writable(&place)?;
         Ok(place)
     }

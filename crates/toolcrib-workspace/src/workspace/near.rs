@@ -7,7 +7,7 @@ use crate::fs::Folder;
 /// More names than this are not compared: a suggestion is not worth a long search.
 const MAX_COMPARED: usize = 5_000;
 const MAX_SHOWN: usize = 5;
-const SIMILAR: f64 = 0.7;
+const SIMILAR: f64 = 0.85;
 
 /// The names in `folder` most like `wanted`, best first: those that only look the same before those that resemble it.
 pub(super) fn near_names(folder: &dyn Folder, wanted: &OsStr) -> Vec<String> {
@@ -25,8 +25,7 @@ pub(super) fn near_names(folder: &dyn Folder, wanted: &OsStr) -> Vec<String> {
         } else if !stem(&wanted).is_empty() && stem(&other) == stem(&wanted) {
             1.0
         } else {
-            strsim::jaro_winkler(&other, &wanted)
-                .min(strsim::normalized_damerau_levenshtein(&other, &wanted) + 0.3)
+            resemblance(&other, &wanted)
         };
         if score >= SIMILAR {
             scored.push((score, name.to_owned()));
@@ -34,6 +33,13 @@ pub(super) fn near_names(folder: &dyn Folder, wanted: &OsStr) -> Vec<String> {
     }
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     scored.into_iter().take(MAX_SHOWN).map(|(_, name)| name).collect()
+}
+
+/// A slip or two of the finger, or a shared beginning with little else.
+fn resemblance(a: &str, b: &str) -> f64 {
+    let slips = strsim::damerau_levenshtein(a, b);
+    let allowed = a.chars().count().max(b.chars().count()).div_ceil(4);
+    if slips <= allowed { 0.99 - slips as f64 / 100.0 } else { strsim::jaro_winkler(a, b).min(0.9) - 0.02 }
 }
 
 /// A name without case, marks and invisible characters, so that look-alikes are equal: also the composed and the

@@ -5,12 +5,13 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::sync::Arc;
 
+use super::resolve::Place;
 use super::{Inner, read_all};
 use crate::fs::directory::EntryKind;
 use crate::fs::{Folder, Meta};
 use crate::journal::MAX_BLOB;
 use crate::journal::record::State;
-use crate::{Hash, path};
+use crate::{Hash, Result, path};
 
 /// A canonical place: the index of a root and names below it.
 pub(super) type Key = (usize, Vec<OsString>);
@@ -133,6 +134,26 @@ impl Inner {
         let root = self.roots.get(key.0).ok_or(io::ErrorKind::NotFound)?;
         let (_, above) = key.1.split_last().ok_or(io::ErrorKind::InvalidInput)?;
         root.folder.descend(above)
+    }
+
+    /// Resolves names as if a plan were done: a file or link on the way that it removes is no longer there.
+    pub(super) fn resolve_over(
+        &self,
+        plan: &Plan,
+        root: usize,
+        names: &[OsString],
+        follow: bool,
+        path: &str,
+    ) -> Result<Place> {
+        let gone = |depth: &usize| {
+            let planned = plan.get(&(root, names.get(..*depth).unwrap_or_default().to_vec()));
+            planned.is_some_and(|planned| !planned.before.is_dir() && planned.before != planned.after)
+        };
+        let Some(depth) = (1..=names.len()).find(gone) else {
+            return self.resolve_names(root, names, follow, path);
+        };
+        let place = self.resolve_names(root, names.get(..depth).unwrap_or_default(), false, path)?;
+        Ok(Place { meta: place.meta.filter(|_| depth == names.len()), names: names.to_vec(), ..place })
     }
 
     /// What is at a place now; a missing directory above it means nothing is.

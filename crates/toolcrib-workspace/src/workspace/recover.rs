@@ -44,7 +44,8 @@ impl Inner {
             return Ok(Some(format!("change {id} was interrupted at its very end; it is complete")));
         }
         self.sweep_for(&plan);
-        self.revert(dirs, record)
+        let note = self.revert(dirs, record)?;
+        Ok(Some(note.unwrap_or_else(|| format!("change {id} was interrupted and has been taken back"))))
     }
 
     /// Gives back their old state to all names that have the new one. Says so if somebody else changed one since.

@@ -73,7 +73,7 @@ impl Inner {
     }
 
     /// The most specific root of a path, and the names below it.
-    fn choose_root(&self, path: &str) -> Result<(usize, Vec<OsString>)> {
+    pub(super) fn choose_root(&self, path: &str) -> Result<(usize, Vec<OsString>)> {
         let outside = || path::outside(path);
         match path::parse(path)? {
             Request::Mount(mount, names) => {

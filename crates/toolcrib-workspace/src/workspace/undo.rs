@@ -3,6 +3,7 @@
 //! Undoing is a change like any other, so it can be undone itself. Which changes count as undone is read off the order
 //! of the records and stored nowhere.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -174,10 +175,12 @@ impl Inner {
         let Some(dirs) = self.journal.dirs(false)? else { return Ok(Vec::new()) };
         // Listing works without the lock; with it, what is broken can be mended.
         let guard = self.journal.try_lock(&dirs).unwrap_or(None);
-        if guard.is_some() && self.journal.has_pending(&dirs) && self.journal.check_version(&dirs).is_ok() {
-            if let Err(error) = self.recover(&dirs) {
-                self.journal.report(error.to_string());
-            }
+        if guard.is_some()
+            && self.journal.has_pending(&dirs)
+            && self.journal.check_version(&dirs).is_ok()
+            && let Err(error) = self.recover(&dirs)
+        {
+            self.journal.report(error.to_string());
         }
         self.journal.changes(&dirs, guard.is_some())
     }
@@ -263,7 +266,7 @@ impl Inner {
         let mut contents = HashMap::new();
         for (key, planned) in plan {
             let shown = || self.display_of(key.0, &key.1);
-            let place = self.resolve_names(key.0, &key.1, false, &shown())?;
+            let place = self.resolve_over(plan, key.0, &key.1, false, &shown())?;
             self.refuse_protected(&place)?;
             if place.names != key.1 {
                 return Err(stale(shown()));
@@ -275,7 +278,8 @@ impl Inner {
             }
             let seen = self.observe_key(key).map_err(|error| Error::from_io(&error, shown()))?;
             let shared = planned.before.is_dir() || planned.after.is_dir();
-            if !seen.state.same(&planned.before) && !(shared && seen.state.same(&planned.after)) {
+            let as_left = seen.state.same(&planned.before) || (shared && seen.state.same(&planned.after));
+            if !as_left {
                 let message = "it has been changed since; nothing was undone";
                 return Err(Error::new(ErrorKind::Stale, message).at(shown()));
             }
@@ -284,8 +288,8 @@ impl Inner {
             }
         }
         for hash in plan.values().filter_map(|planned| planned.after.hash()) {
-            if !contents.contains_key(&hash) {
-                contents.insert(hash, self.journal.content(&held.dirs, hash)?);
+            if let Entry::Vacant(vacant) = contents.entry(hash) {
+                vacant.insert(self.journal.content(&held.dirs, hash)?);
             }
         }
         Ok(contents)
