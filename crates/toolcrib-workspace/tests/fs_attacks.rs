@@ -1,5 +1,12 @@
 //! Paths that lead out, files that hang, places that must not change: ATTACKS.md, section 1, as far as files go.
 #![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout
+)]
 
 mod fs_support;
 

@@ -1,5 +1,12 @@
 //! The journal: crashes at every step, damage, newer versions, contention, limits.
 #![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout
+)]
 
 mod fs_support;
 

@@ -33,7 +33,7 @@ pub struct ChangeFilter {
     pub turn: Option<u64>,
     /// Only changes at or after this time, RFC 3339.
     pub since: Option<String>,
-    /// Only changes that are not undone, and no undoing.
+    /// Only changes that are not undone, and neither undoing nor redoing: what an undo may be asked for.
     pub standing: bool,
     /// At most so many.
     pub limit: Option<usize>,
@@ -165,8 +165,13 @@ impl ChangeFilter {
             && self.session.as_ref().is_none_or(|session| *session == info.session)
             && self.turn.is_none_or(|turn| Some(turn) == info.turn)
             && since.is_none_or(|since| info.at.parse().is_ok_and(|at: jiff::Timestamp| at >= since))
-            && !(self.standing && (info.undone || !info.undoes.is_empty() || info.newer_version))
+            && !(self.standing && (info.undone || info.newer_version || turns(info)))
     }
+}
+
+/// Whether a change only takes back or makes again what others did.
+fn turns(info: &ChangeInfo) -> bool {
+    !info.undoes.is_empty() || !info.redoes.is_empty()
 }
 
 impl Inner {

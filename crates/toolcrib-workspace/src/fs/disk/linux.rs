@@ -270,6 +270,11 @@ fn create_temp(dir: &OwnedFd, mode: Option<u32>) -> io::Result<(File, Option<OsS
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT | Errno::NOSYS) => {}
         Err(error) => return Err(error.into()),
     }
+    create_named(dir, mode)
+}
+
+/// The same under a name, for file systems that cannot do without.
+fn create_named(dir: &OwnedFd, mode: Mode) -> io::Result<(File, Option<OsString>)> {
     let name = temp_name();
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = rustix::fs::openat(dir, name.as_os_str(), flags, mode)?;
@@ -373,5 +378,44 @@ impl Drop for LinuxStaged {
         if let Some(temp) = self.temp.take() {
             let _ = rustix::fs::unlinkat(&self.dir, temp, AtFlags::empty());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What happens on file systems without `O_TMPFILE`.
+    #[test]
+    fn named_temporary_files() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = LinuxFolder::open_root(temp.path()).unwrap().unwrap();
+        let stage = || {
+            let (file, name) = create_named(&folder.fd, Mode::from_raw_mode(0o644)).unwrap();
+            (&file).write_all(b"x").unwrap();
+            Box::new(LinuxStaged { dir: folder.fd.clone(), file, temp: name, owner_kept: true })
+        };
+        let names = || folder.entries().unwrap().into_iter().map(|entry| entry.name).collect::<Vec<_>>();
+        stage().publish_new(OsStr::new("f")).unwrap();
+        assert_eq!(names(), ["f"]);
+        assert_eq!(stage().publish_new(OsStr::new("f")).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        stage().publish_over(OsStr::new("f")).unwrap();
+        drop(stage());
+        assert_eq!(names(), ["f"]);
+        assert!(stage().publish_over(OsStr::new("../f")).is_err());
+    }
+
+    #[test]
+    fn attributes_bound_to_content_are_not_copied() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = LinuxFolder::open_root(temp.path()).unwrap().unwrap();
+        let file = File::create(temp.path().join("f")).unwrap();
+        if file.set_xattr("user.note", b"kept").is_err() {
+            return;
+        }
+        let attributes = folder.attributes(OsStr::new("f")).unwrap();
+        folder.stage(b"new", &attributes, true).unwrap().publish_over(OsStr::new("f")).unwrap();
+        let replaced = File::open(temp.path().join("f")).unwrap();
+        assert_eq!(replaced.get_xattr("user.note").unwrap().as_deref(), Some(&b"kept"[..]));
     }
 }
