@@ -394,7 +394,7 @@ fn p65_forbidden_by_the_system() {
     on_disk(|w| {
         w.write("locked", "x");
         w.mkdir("dir");
-        std::fs::set_permissions(w.root().join("locked"), std::fs::Permissions::from_mode(0)).unwrap();
+        std::fs::set_permissions(w.root().join("locked"), std::fs::Permissions::from_mode(0o000)).unwrap();
         std::fs::set_permissions(w.root().join("dir"), std::fs::Permissions::from_mode(0o555)).unwrap();
         assert_eq!(kind(read(&w.ws, "locked")), ErrorKind::PermissionDenied);
         assert_eq!(kind(put(&w.ws, "dir/f", "x")), ErrorKind::PermissionDenied);

@@ -34,7 +34,7 @@ pub(crate) struct Meta {
     /// Permission bits only.
     pub(crate) mode: u32,
     pub(crate) links: u64,
-    /// Device and inode: what makes it the same object.
+    /// Device and inode: what makes it the same object. Zeros where the platform does not say.
     pub(crate) identity: (u64, u64),
 }
 
@@ -46,6 +46,7 @@ impl Meta {
 
 /// What a new file should take over from an old one. Empty: a fresh file with the process's defaults.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(not(unix), allow(dead_code, reason = "only unix has owners and attributes"))]
 pub(crate) struct Attributes {
     pub(crate) mode: Option<u32>,
     pub(crate) owner: Option<(u32, u32)>,

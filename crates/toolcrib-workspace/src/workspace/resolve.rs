@@ -161,8 +161,10 @@ impl Inner {
                         }
                         Err(_) => return Err(Stop::Raced),
                     };
-                    let access = self.access_at(root, &*folder, trail.access(root));
-                    trail.passed.push((name, folder, access));
+                    let so_far = trail.access(root);
+                    trail.passed.push((name, folder, so_far));
+                    let access = self.access_at(root, &trail, so_far);
+                    trail.passed.last_mut().into_iter().for_each(|passed| passed.2 = access);
                 }
                 _ if todo.is_empty() => return Ok(trail.end(index, root, name, meta)),
                 _ => return Err(known(&io::ErrorKind::NotADirectory.into())),
@@ -188,14 +190,24 @@ impl Inner {
         Some(Place { root: index, names: names.to_vec(), parent, existing, meta, access: root.info.access })
     }
 
-    /// A root inside another root decides for itself; it is known by what it is, not by how it is spelled.
-    fn access_at(&self, root: &Root, folder: &dyn Folder, so_far: Access) -> Access {
+    /// A root inside another root decides for itself; it is known by what it is, or failing that by its names.
+    fn access_at(&self, root: &Root, trail: &Trail, so_far: Access) -> Access {
         if !root.has_nested {
             return so_far;
         }
-        let Ok(meta) = folder.own_meta() else { return Access::ReadOnly };
-        let own = self.roots.iter().find(|other| other.identity == meta.identity);
-        own.map_or(so_far, |other| other.info.access)
+        let Ok(meta) = trail.folder(root).own_meta() else { return Access::ReadOnly };
+        let names = trail.names();
+        let spelled = |other: &Root| {
+            let full =
+                root.spellings.first().map(|own| own.iter().chain(&names).map(|name| path::folded(name)));
+            let own = other.spellings.first().map(|own| own.iter().map(|name| path::folded(name)));
+            full.zip(own).is_some_and(|(full, own)| full.eq(own))
+        };
+        let same = |other: &&Root| match meta.identity {
+            (0, 0) => spelled(other),
+            identity => other.identity == identity,
+        };
+        self.roots.iter().find(same).map_or(so_far, |other| other.info.access)
     }
 }
 

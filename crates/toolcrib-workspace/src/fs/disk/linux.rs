@@ -9,14 +9,13 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags};
-use rustix::io::Errno;
-use xattr::FileExt;
-
+use super::attributes;
 use crate::fs::directory::{DirEntry, Directory, EntryKind, EntryStat};
 use crate::fs::{
     Attributes, Folder, LockGuard, Meta, NotRegular, Reader, Staged, demand_regular, demand_single, temp_name,
 };
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags};
+use rustix::io::Errno;
 
 /// Beneath the handle, and through no symlink of any kind.
 const CONFINED: ResolveFlags =
@@ -29,8 +28,6 @@ const OPEN_FILE: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY);
-/// Attributes that vouch for the content they were set on, so a new content must not inherit them.
-const CONTENT_BOUND: [&str; 3] = ["security.capability", "security.ima", "security.evm"];
 const PROC_SUPER_MAGIC: u64 = 0x9fa0;
 
 /// An open directory.
@@ -171,18 +168,7 @@ impl Folder for LinuxFolder {
     }
 
     fn attributes(&self, name: &OsStr) -> io::Result<Attributes> {
-        let (file, meta) = self.open_regular(name)?;
-        let stat = rustix::fs::fstat(&file)?;
-        let mut xattrs = Vec::new();
-        if let Ok(names) = file.list_xattr() {
-            for name in names.filter(|name| !CONTENT_BOUND.iter().any(|bound| name == *bound)) {
-                if let Ok(Some(value)) = file.get_xattr(&name) {
-                    xattrs.push((name, value));
-                }
-            }
-        }
-        // As after any write, the set-user and set-group bits don't survive a change of content.
-        Ok(Attributes { mode: Some(meta.mode & 0o1777), owner: Some((stat.st_uid, stat.st_gid)), xattrs })
+        attributes::read(&self.open_regular(name)?.0)
     }
 
     fn stage(&self, bytes: &[u8], attributes: &Attributes, durable: bool) -> io::Result<Box<dyn Staged>> {
@@ -191,7 +177,7 @@ impl Folder for LinuxFolder {
         let mut staged =
             LinuxStaged { dir: self.fd.clone(), file: file.try_clone()?, temp, owner_kept: true };
         file.write_all(bytes)?;
-        staged.owner_kept = apply_attributes(&file, attributes)?;
+        staged.owner_kept = attributes::apply(&file, attributes)?;
         if durable {
             rustix::fs::fsync(&file)?;
         }
@@ -281,38 +267,6 @@ fn create_named(dir: &OwnedFd, mode: Mode) -> io::Result<(File, Option<OsString>
     Ok((File::from(fd), Some(name)))
 }
 
-/// Sets owner, attributes and mode; says whether the owner is what was asked for.
-fn apply_attributes(file: &File, attributes: &Attributes) -> io::Result<bool> {
-    let mut owner_kept = true;
-    if let Some((uid, gid)) = attributes.owner {
-        let stat = rustix::fs::fstat(file)?;
-        let own = |raw: u32, now: u32| (raw != now).then_some(raw);
-        let (uid, gid) = (own(uid, stat.st_uid), own(gid, stat.st_gid));
-        if uid.is_some() || gid.is_some() {
-            let chown = |uid: Option<u32>, gid: Option<u32>| {
-                rustix::fs::fchown(
-                    file,
-                    uid.map(rustix::fs::Uid::from_raw),
-                    gid.map(rustix::fs::Gid::from_raw),
-                )
-            };
-            owner_kept = chown(uid, gid).is_ok();
-            if !owner_kept {
-                // The group alone can often be kept.
-                let _ = chown(None, gid);
-            }
-        }
-    }
-    for (name, value) in &attributes.xattrs {
-        // Some name spaces are for the privileged only: kept as far as allowed.
-        let _ = file.set_xattr(name, value);
-    }
-    if let Some(mode) = attributes.mode {
-        rustix::fs::fchmod(file, Mode::from_raw_mode(mode))?;
-    }
-    Ok(owner_kept)
-}
-
 struct LinuxStaged {
     dir: Arc<OwnedFd>,
     file: File,
@@ -383,6 +337,8 @@ impl Drop for LinuxStaged {
 
 #[cfg(test)]
 mod tests {
+    use xattr::FileExt;
+
     use super::*;
 
     /// What happens on file systems without `O_TMPFILE`.

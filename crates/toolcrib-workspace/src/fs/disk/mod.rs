@@ -3,6 +3,8 @@
 //! Linux works on `openat2` and friends directly. Where that call is missing (an old kernel, a seccomp filter), and
 //! on every other platform, `cap-std` gives the same confinement with more system calls.
 
+#[cfg(unix)]
+mod attributes;
 #[cfg(target_os = "linux")]
 mod linux;
 mod portable;

@@ -10,6 +10,8 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 
+#[cfg(unix)]
+use super::attributes;
 use crate::fs::directory::{DirEntry, Directory, EntryKind, EntryStat};
 use crate::fs::{
     Attributes, Folder, LockGuard, Meta, Reader, Staged, demand_regular, demand_single, temp_name,
@@ -159,8 +161,7 @@ impl Folder for PortableFolder {
     }
 
     fn attributes(&self, name: &OsStr) -> io::Result<Attributes> {
-        let (file, meta) = self.open_regular(name)?;
-        Ok(read_attributes(&file, &meta))
+        attributes::read(&self.open_regular(name)?.0)
     }
 
     fn stage(&self, bytes: &[u8], attributes: &Attributes, durable: bool) -> io::Result<Box<dyn Staged>> {
@@ -175,7 +176,7 @@ impl Folder for PortableFolder {
         let file = self.dir.open_with(&name, &options)?.into_std();
         let mut staged = PortableStaged { dir: self.dir.clone(), temp: Some(name), owner_kept: true };
         (&file).write_all(bytes)?;
-        staged.owner_kept = apply_attributes(&file, attributes)?;
+        staged.owner_kept = attributes::apply(&file, attributes)?;
         if durable {
             file.sync_all()?;
         }
@@ -264,37 +265,18 @@ impl Folder for PortableFolder {
     }
 }
 
-#[cfg(unix)]
-fn read_attributes(file: &std::fs::File, meta: &Meta) -> Attributes {
-    use std::os::unix::fs::MetadataExt;
-    let owner = file.metadata().ok().map(|stat| (stat.uid(), stat.gid()));
-    Attributes { mode: Some(meta.mode & 0o1777), owner, xattrs: Vec::new() }
-}
-
+/// Elsewhere there is nothing to take over that the system would not set by itself.
 #[cfg(not(unix))]
-fn read_attributes(_file: &std::fs::File, _meta: &Meta) -> Attributes {
-    Attributes::default()
-}
+mod attributes {
+    use super::{Attributes, io};
 
-#[cfg(unix)]
-fn apply_attributes(file: &std::fs::File, attributes: &Attributes) -> io::Result<bool> {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    let mut owner_kept = true;
-    if let Some((uid, gid)) = attributes.owner {
-        let now = file.metadata()?;
-        if (now.uid(), now.gid()) != (uid, gid) {
-            owner_kept = std::os::unix::fs::fchown(file, Some(uid), Some(gid)).is_ok();
-        }
+    pub(super) fn read(_file: &std::fs::File) -> io::Result<Attributes> {
+        Ok(Attributes::default())
     }
-    if let Some(mode) = attributes.mode {
-        file.set_permissions(std::fs::Permissions::from_mode(mode))?;
-    }
-    Ok(owner_kept)
-}
 
-#[cfg(not(unix))]
-fn apply_attributes(_file: &std::fs::File, _attributes: &Attributes) -> io::Result<bool> {
-    Ok(true)
+    pub(super) fn apply(_file: &std::fs::File, _attributes: &Attributes) -> io::Result<bool> {
+        Ok(true)
+    }
 }
 
 struct PortableStaged {
