@@ -11,7 +11,7 @@
 
 pub(crate) mod record;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -27,6 +27,7 @@ use record::{Outline, Record, VERSION};
 
 /// How long to wait for another process that is changing files.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
+const READ_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 const MAX_RECORD: u64 = 256 << 20;
 pub(crate) const MAX_BLOB: u64 = 1 << 30;
 /// Clean-up happens when so many changes have come on top of the limit.
@@ -181,22 +182,35 @@ impl Journal {
 
     /// Waits for the journal's lock.
     pub(crate) fn lock(&self, dirs: &Dirs) -> Result<LockGuard> {
+        self.lock_within(dirs, LOCK_TIMEOUT)?.ok_or_else(|| {
+            let message = "another process has been changing this workspace for too long; try again";
+            Error::new(ErrorKind::Conflict, message).at("journal")
+        })
+    }
+
+    /// The lock for a reader, who can do without. Only a pending change is worth waiting for: its writer is about to
+    /// finish, or dead and leaves the lock free. (A process that is just being started can still hold a copy of it.)
+    pub(crate) fn lock_to_read(&self, dirs: &Dirs) -> Option<LockGuard> {
+        let patience = if self.has_pending(dirs) { READ_LOCK_TIMEOUT } else { Duration::ZERO };
+        self.lock_within(dirs, patience).unwrap_or(None)
+    }
+
+    fn lock_within(&self, dirs: &Dirs, timeout: Duration) -> Result<Option<LockGuard>> {
         let start = Instant::now();
         let mut pause = Duration::from_micros(200);
         loop {
             if let Some(guard) = self.try_lock(dirs)? {
-                return Ok(guard);
+                return Ok(Some(guard));
             }
-            if start.elapsed() > LOCK_TIMEOUT {
-                let message = "another process has been changing this workspace for too long; try again";
-                return Err(Error::new(ErrorKind::Conflict, message).at("journal"));
+            if start.elapsed() >= timeout {
+                return Ok(None);
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));
         }
     }
 
-    pub(crate) fn try_lock(&self, dirs: &Dirs) -> Result<Option<LockGuard>> {
+    fn try_lock(&self, dirs: &Dirs) -> Result<Option<LockGuard>> {
         dirs.base.try_lock(Some(OsStr::new("lock"))).map_err(|error| failed(&error))
     }
 
@@ -360,21 +374,22 @@ impl Journal {
         let mut drop_from_here = false;
         for loaded in loaded.iter().rev() {
             let Loaded::Good(record) = loaded else { return Ok(()) };
-            let before = (keep.clone(), bytes);
+            let mut own: HashMap<Hash, u64> = HashMap::new();
             for state in record.entries.iter().flat_map(|entry| [&entry.before, &entry.after]) {
                 if let record::State::File { hash, size, .. } = state
-                    && keep.insert(*hash)
+                    && !keep.contains(hash)
                 {
-                    bytes += size;
+                    own.insert(*hash, *size);
                 }
             }
+            bytes += own.values().sum::<u64>();
             // The newest stays whatever its size.
             drop_from_here |= kept > 0 && (kept >= self.limits.changes || bytes > self.limits.bytes);
             if drop_from_here {
-                (keep, bytes) = before;
                 let removed = dirs.changes.remove_file(&file_name(&record.id));
                 removed.map_err(|error| failed(&error))?;
             } else {
+                keep.extend(own.into_keys());
                 kept += 1;
             }
         }

@@ -179,7 +179,7 @@ impl Inner {
     fn load_changes(&self) -> Result<Vec<Loaded>> {
         let Some(dirs) = self.journal.dirs(false)? else { return Ok(Vec::new()) };
         // Listing works without the lock; with it, what is broken can be mended.
-        let guard = self.journal.try_lock(&dirs).unwrap_or(None);
+        let guard = self.journal.lock_to_read(&dirs);
         if guard.is_some()
             && self.journal.has_pending(&dirs)
             && self.journal.check_version(&dirs).is_ok()
