@@ -330,6 +330,20 @@ fn a_tree_that_grows_meanwhile_is_not_deleted() {
 }
 
 #[test]
+fn a_bottomless_tree_is_refused() {
+    everywhere(|w| {
+        let mut path = "t".to_owned();
+        w.mkdir(&path);
+        for _ in 0..450 {
+            path.push_str("/d");
+            w.mkdir(&path);
+        }
+        assert_eq!(kind(delete_tree(&w.ws, "t")), ErrorKind::TooLarge);
+        assert!(w.ws.stat(&path).is_ok());
+    });
+}
+
+#[test]
 fn special_files_are_refused_at_once() {
     everywhere(|w| {
         w.mkdir("d");

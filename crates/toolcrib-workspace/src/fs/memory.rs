@@ -216,6 +216,12 @@ impl Folder for MemoryFolder {
         self
     }
 
+    fn entries_up_to(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
+        let mut entries = self.entries()?;
+        entries.truncate(limit);
+        Ok(entries)
+    }
+
     fn own_meta(&self) -> io::Result<Meta> {
         let tree = self.fs.lock();
         let node = tree.nodes.get(&self.node).ok_or(io::ErrorKind::NotFound)?;

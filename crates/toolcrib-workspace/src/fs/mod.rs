@@ -15,7 +15,7 @@ use std::fmt;
 use std::io::{self, Read, Seek};
 use std::sync::Arc;
 
-use directory::{Directory, EntryKind, EntryStat};
+use directory::{DirEntry, Directory, EntryKind, EntryStat};
 
 /// Names of temporary files begin so; the process id and a random part follow.
 pub(crate) const TEMP_PREFIX: &str = ".toolcrib-tmp-";
@@ -78,6 +78,8 @@ pub(crate) type Reader = Box<dyn ReadSeek + Send>;
 /// An open directory with all that a workspace does in one. Every `name` is a single component.
 pub(crate) trait Folder: Directory {
     fn as_any(&self) -> &dyn Any;
+    /// At most so many names, so that a huge directory costs no more than its caller can use.
+    fn entries_up_to(&self, limit: usize) -> io::Result<Vec<DirEntry>>;
     /// What this directory itself is.
     fn own_meta(&self) -> io::Result<Meta>;
     /// Opens a subdirectory; a symlink is an error.

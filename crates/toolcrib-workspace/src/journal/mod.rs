@@ -61,6 +61,13 @@ pub(crate) struct Dirs {
     quarantine: Arc<dyn Folder>,
 }
 
+impl Dirs {
+    /// The directories in which a crash may have left temporary files.
+    pub(crate) fn written(&self) -> [&Arc<dyn Folder>; 3] {
+        [&self.base, &self.pending, &self.blobs]
+    }
+}
+
 /// A record as it was found.
 pub(crate) enum Loaded {
     Good(Record),

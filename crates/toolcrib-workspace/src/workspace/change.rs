@@ -18,6 +18,8 @@ use crate::{Error, ErrorKind, Hash, Result, path};
 /// A tree of more than this is not deleted in one change: its content must fit the journal.
 const MAX_TREE_BYTES: u64 = 512 << 20;
 const MAX_TREE_ENTRIES: usize = 100_000;
+/// Each level down holds a directory open.
+const MAX_TREE_DEPTH: usize = 400;
 
 /// Who makes a change, for the journal.
 #[derive(Clone, Debug, Default)]
@@ -366,7 +368,8 @@ impl Change {
             self.inner.refuse_protected_in(&child, folder)?;
             let seen = observe(folder, &entry.name).map_err(|error| failed(&error))?;
             into.bytes += seen.bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
-            if into.bytes > MAX_TREE_BYTES || into.plan.len() >= MAX_TREE_ENTRIES {
+            let deep = child.names.len() > place.names.len() + MAX_TREE_DEPTH;
+            if into.bytes > MAX_TREE_BYTES || into.plan.len() >= MAX_TREE_ENTRIES || deep {
                 let message = "the directory holds more than can be journaled; delete parts of it";
                 return Err(Error::new(ErrorKind::TooLarge, message).at(shown(&place.names)));
             }

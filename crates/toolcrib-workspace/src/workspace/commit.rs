@@ -17,6 +17,8 @@ use crate::{Error, ErrorKind, Hash, Result, path};
 
 /// How many new files are written ahead of the first visible change: each holds an open file.
 const MAX_STAGED: usize = 64;
+/// How many names to look at for stale temporary files.
+const MAX_SWEPT: usize = 20_000;
 /// How long to wait for processes that share a root but not the journal.
 const ROOT_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -306,7 +308,7 @@ impl Inner {
         if !self.swept.lock().unwrap_or_else(PoisonError::into_inner).insert(meta.identity) {
             return;
         }
-        for entry in folder.entries().unwrap_or_default() {
+        for entry in folder.entries_up_to(MAX_SWEPT).unwrap_or_default() {
             if entry.kind == EntryKind::File && temp_owner(&entry.name).is_some_and(|pid| !process_alive(pid))
             {
                 let _ = folder.remove_file(&entry.name);

@@ -11,10 +11,10 @@ const SIMILAR: f64 = 0.85;
 
 /// The names in `folder` most like `wanted`, best first: those that only look the same before those that resemble it.
 pub(super) fn near_names(folder: &dyn Folder, wanted: &OsStr) -> Vec<String> {
-    let Ok(entries) = folder.entries() else { return Vec::new() };
+    let Ok(entries) = folder.entries_up_to(MAX_COMPARED) else { return Vec::new() };
     let wanted = skeleton(&wanted.to_string_lossy());
     let mut scored: Vec<(f64, String)> = Vec::new();
-    for entry in entries.into_iter().take(MAX_COMPARED) {
+    for entry in entries {
         let Some(name) = entry.name.to_str().filter(|name| !name.starts_with(crate::fs::TEMP_PREFIX)) else {
             continue;
         };

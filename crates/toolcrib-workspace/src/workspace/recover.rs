@@ -16,6 +16,7 @@ impl Inner {
     /// Recovers every pending change; call with the lock held. Says what a person should know.
     pub(super) fn recover(&self, dirs: &Dirs) -> Result<Vec<String>> {
         let mut notes = Vec::new();
+        dirs.written().into_iter().for_each(|folder| self.sweep(&**folder));
         // The newest first: should several be pending, the later ones stand on the earlier.
         for loaded in self.journal.pending(dirs)?.into_iter().rev() {
             match loaded {

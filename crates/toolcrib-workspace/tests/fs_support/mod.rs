@@ -44,6 +44,8 @@ impl World {
     }
 
     pub fn with(backend: Backend, configure: impl Fn(WorkspaceBuilder, &Path) -> WorkspaceBuilder) -> Self {
+        // Memory has no mask; the disk gets the usual one, whatever the tests were started with.
+        rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
         let temp = tempfile::tempdir().unwrap();
         std::fs::create_dir(temp.path().join("ws")).unwrap();
         std::fs::create_dir(temp.path().join("out")).unwrap();

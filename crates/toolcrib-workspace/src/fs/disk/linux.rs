@@ -97,23 +97,7 @@ fn kind_of(file_type: FileType) -> EntryKind {
 
 impl Directory for LinuxFolder {
     fn entries(&self) -> io::Result<Vec<DirEntry>> {
-        let mut found = Vec::new();
-        for entry in rustix::fs::Dir::read_from(&self.fd)? {
-            let entry = entry?;
-            let name = OsStr::from_bytes(entry.file_name().to_bytes());
-            if name == "." || name == ".." {
-                continue;
-            }
-            let kind = match entry.file_type() {
-                FileType::Unknown => match self.meta(name) {
-                    Ok(meta) => meta.kind,
-                    Err(_) => continue,
-                },
-                known => kind_of(known),
-            };
-            found.push(DirEntry { name: name.to_os_string(), kind });
-        }
-        Ok(found)
+        self.entries_up_to(usize::MAX)
     }
 
     fn open_dir(&self, name: &OsStr) -> io::Result<Arc<dyn Directory>> {
@@ -132,6 +116,29 @@ impl Directory for LinuxFolder {
 impl Folder for LinuxFolder {
     fn as_any(&self) -> &dyn Any {
         self
+    }
+
+    fn entries_up_to(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
+        let mut found = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&self.fd)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                FileType::Unknown => match self.meta(name) {
+                    Ok(meta) => meta.kind,
+                    Err(_) => continue,
+                },
+                known => kind_of(known),
+            };
+            if found.len() >= limit {
+                break;
+            }
+            found.push(DirEntry { name: name.to_os_string(), kind });
+        }
+        Ok(found)
     }
 
     fn own_meta(&self) -> io::Result<Meta> {

@@ -93,22 +93,7 @@ fn meta_of(metadata: &Metadata) -> Meta {
 
 impl Directory for PortableFolder {
     fn entries(&self) -> io::Result<Vec<DirEntry>> {
-        let mut found = Vec::new();
-        for entry in self.dir.entries()? {
-            let entry = entry?;
-            let file_type = entry.file_type()?;
-            let kind = if file_type.is_symlink() {
-                EntryKind::Symlink
-            } else if file_type.is_dir() {
-                EntryKind::Dir
-            } else if file_type.is_file() {
-                EntryKind::File
-            } else {
-                EntryKind::Other
-            };
-            found.push(DirEntry { name: entry.file_name(), kind });
-        }
-        Ok(found)
+        self.entries_up_to(usize::MAX)
     }
 
     fn open_dir(&self, name: &OsStr) -> io::Result<Arc<dyn Directory>> {
@@ -127,6 +112,25 @@ impl Directory for PortableFolder {
 impl Folder for PortableFolder {
     fn as_any(&self) -> &dyn Any {
         self
+    }
+
+    fn entries_up_to(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
+        let mut found = Vec::new();
+        for entry in self.dir.entries()?.take(limit) {
+            let entry = entry?;
+            let file_type = entry.file_type()?;
+            let kind = if file_type.is_symlink() {
+                EntryKind::Symlink
+            } else if file_type.is_dir() {
+                EntryKind::Dir
+            } else if file_type.is_file() {
+                EntryKind::File
+            } else {
+                EntryKind::Other
+            };
+            found.push(DirEntry { name: entry.file_name(), kind });
+        }
+        Ok(found)
     }
 
     fn own_meta(&self) -> io::Result<Meta> {
