@@ -210,6 +210,7 @@ fn undo_never_discards_a_persons_edit() {
         let id = change.commit(&|| false).unwrap().change_id;
         w.write("b", "edited by a person");
         let before = w.tree();
+        assert_eq!(kind(w.ws.undo(std::slice::from_ref(&id), label(), true)), ErrorKind::Stale);
         assert_eq!(kind(undo(&w.ws, &id)), ErrorKind::Stale);
         assert_eq!(w.tree(), before);
         assert_eq!(all_changes(&w.ws).len(), 1);

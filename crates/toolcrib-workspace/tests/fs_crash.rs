@@ -140,8 +140,9 @@ fn failed_at_any_call() {
         ("mkdirat", "error=ENOSPC"),
         ("unlinkat", "error=EACCES"),
         ("flock", "error=ENOLCK"),
+        ("write", "error=ENOSPC"),
     ] {
-        let (injected, _) = all_or_nothing(syscall, fault, false, 30);
+        let (injected, _) = all_or_nothing(syscall, fault, false, 12);
         total += injected;
     }
     assert!(total > 20, "{total}");

@@ -191,6 +191,40 @@ fn the_journal_outlives_the_process() {
 }
 
 #[test]
+fn a_removed_journal_begins_again() {
+    for portable in [false, true] {
+        let temp = fresh();
+        let ws = journaled(temp.path()).portable(portable).build().unwrap();
+        put(&ws, "f", "1").unwrap();
+        std::fs::remove_dir_all(temp.path().join("state")).unwrap();
+        assert!(all_changes(&ws).is_empty());
+        let id = put(&ws, "f", "2").unwrap().change_id;
+        undo(&ws, &id).unwrap();
+        assert_eq!(read(&ws, "f").unwrap(), b"1");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_not_unicode_come_back() {
+    use std::os::unix::ffi::OsStringExt;
+    let temp = fresh();
+    let ws = open(temp.path());
+    let dir = temp.path().join("ws/t").join(OsString::from_vec(b"d\xff".to_vec()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let file = dir.join(OsString::from_vec(b"\x80\xfe".to_vec()));
+    std::fs::write(&file, "x").unwrap();
+    symlink(OsString::from_vec(b"\xfe".to_vec()), dir.join("link")).unwrap();
+    let mut change = ws.begin(label());
+    assert_eq!(change.delete_tree("t").unwrap(), 2);
+    let id = change.commit(&|| false).unwrap().change_id;
+    assert!(is_empty(&temp.path().join("ws")));
+    undo(&open(temp.path()), &id).unwrap();
+    assert_eq!(std::fs::read(&file).unwrap(), b"x");
+    assert_eq!(std::fs::read_link(dir.join("link")).unwrap().into_os_string().into_vec(), b"\xfe");
+}
+
+#[test]
 fn damaged_records_are_put_aside() {
     let temp = fresh();
     let ws = open(temp.path());

@@ -1,6 +1,6 @@
 //! The file systems beneath a workspace: the disk, held by directory handles, and memory.
 //!
-//! Everything above this module works on [`Folder`]: an open directory in which one name at a time is looked at,
+//! Everything above this module works on `Folder`: an open directory in which one name at a time is looked at,
 //! opened, published or removed, and in which no symlink is ever followed. Confinement rests on that: whoever walks
 //! from a root's handle one name at a time, and never asks for `..`, cannot leave the root, whatever others rename
 //! meanwhile. Symlinks are resolved by the workspace, in one place, for every backend.

@@ -62,6 +62,12 @@ pub(crate) struct Dirs {
 }
 
 impl Dirs {
+    /// Whether the directories still have names: somebody may have removed the state meanwhile.
+    fn are_there(&self) -> bool {
+        let all = [&self.base, &self.pending, &self.changes, &self.blobs, &self.quarantine];
+        all.into_iter().all(|folder| folder.own_meta().is_ok_and(|meta| meta.links > 0))
+    }
+
     /// The directories in which a crash may have left temporary files.
     pub(crate) fn written(&self) -> [&Arc<dyn Folder>; 3] {
         [&self.base, &self.pending, &self.blobs]
@@ -167,7 +173,7 @@ impl Journal {
     /// The journal's directories; `None` when nothing was ever journaled and nothing shall be created.
     pub(crate) fn dirs(&self, create: bool) -> Result<Option<Dirs>> {
         let mut open = lock(&self.open);
-        if let Some(dirs) = &*open {
+        if let Some(dirs) = open.as_ref().filter(|dirs| dirs.are_there()) {
             return Ok(Some(dirs.clone()));
         }
         let base = match &self.source {

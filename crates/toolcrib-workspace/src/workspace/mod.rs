@@ -150,6 +150,21 @@ pub struct ReadWorkspace {
 }
 
 /// Confined files: read, changed all-or-nothing, journaled and undoable. Cheap to clone.
+///
+/// ```
+/// use toolcrib_workspace::{ChangeLabel, Expect, Workspace};
+///
+/// let workspace = Workspace::memory();
+/// let mut change = workspace.begin(ChangeLabel::default());
+/// change.put("src/main.rs", b"fn main() {}\n".to_vec(), Expect::Absent)?;
+/// change.put("README.md", b"# Hello\n".to_vec(), Expect::Absent)?;
+/// let done = change.commit(&|| false)?;
+/// assert_eq!(workspace.read("README.md", 1000)?.bytes, b"# Hello\n");
+///
+/// workspace.undo(&[done.change_id], ChangeLabel::default(), false)?;
+/// assert!(workspace.list(".")?.is_empty());
+/// # Ok::<(), toolcrib_workspace::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Workspace {
     read: ReadWorkspace,
