@@ -7,6 +7,7 @@ mod journal;
 mod path;
 pub mod state;
 pub mod workspace;
+pub mod search;
 
 pub use error::{Error, ErrorKind, Result};
 pub use hash::Hash;

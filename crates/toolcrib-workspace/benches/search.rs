@@ -1,0 +1,207 @@
+//! grep and glob in this process against the `rg` binary, on a real tree, in one run.
+//!
+//! `TOOLCRIB_BENCH_TREE` names the tree; without it the sources of Cargo's registry are taken. The two are run in turn,
+//! the best of several runs counts, and both must find the same number of matches.
+//! `rg` writes into a pipe that is read: writing to the null device would let it stop at the first match.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::expect_used,
+    clippy::indexing_slicing
+)]
+
+#[cfg(not(unix))]
+fn main() {}
+
+#[cfg(unix)]
+#[path = "../tests/search_support/mod.rs"]
+mod search_support;
+
+#[cfg(unix)]
+fn main() {
+    unix::main();
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::path::{Path, PathBuf};
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    use toolcrib_workspace::search::{GlobOptions, GrepOptions, Mode, WalkRoot, glob, grep};
+
+    use crate::search_support::disk;
+
+    const ALL: usize = usize::MAX;
+
+    struct Case {
+        name: &'static str,
+        options: GrepOptions,
+        rg: Vec<&'static str>,
+    }
+
+    fn cases() -> Vec<Case> {
+        let all = |pattern: &str| GrepOptions { limit: ALL, max_line: ALL, ..GrepOptions::new(pattern) };
+        let case = |name, options, rg: &[&'static str]| Case { name, options, rg: rg.to_vec() };
+        vec![
+            case("rare literal", all("deserialize_ignored_any"), &["-n", "deserialize_ignored_any"]),
+            case("no match", all("zqxjkvbw_nowhere"), &["-n", "zqxjkvbw_nowhere"]),
+            case("common word", all("return"), &["-n", "return"]),
+            case("regex", all(r"fn \w+_\w+\(&self\)"), &["-n", r"fn \w+_\w+\(&self\)"]),
+            case("regex, no literal", all(r"\b[A-Z]{4,}_[0-9]+\b"), &["-n", r"\b[A-Z]{4,}_[0-9]+\b"]),
+            case(
+                "case-insensitive",
+                GrepOptions { ignore_case: true, ..all("unsafe impl") },
+                &["-n", "-i", "unsafe impl"],
+            ),
+            case(
+                "with context",
+                GrepOptions { before: 2, after: 2, ..all("panic!") },
+                &["-n", "-C2", "panic!"],
+            ),
+            case("files", GrepOptions { mode: Mode::Files, ..all("HashMap") }, &["-l", "HashMap"]),
+            case("files, common", GrepOptions { mode: Mode::Files, ..all("return") }, &["-l", "return"]),
+            case("count", GrepOptions { mode: Mode::Count, ..all("return") }, &["-c", "return"]),
+            case("stop at 100", GrepOptions::new("return"), &["-n", "return"]),
+            case("stop at 100, rarer", GrepOptions::new("HashMap"), &["-n", "HashMap"]),
+        ]
+    }
+
+    pub(super) fn main() {
+        if std::env::args().any(|arg| arg == "--test") {
+            return;
+        }
+        let Some(tree) = tree() else {
+            println!("no tree to search; set TOOLCRIB_BENCH_TREE");
+            return;
+        };
+        if Command::new("rg").arg("--version").stdout(Stdio::null()).status().is_err() {
+            println!("no rg to compare with (Debian: apt-get install ripgrep)");
+            return;
+        }
+        let rounds = std::env::var("TOOLCRIB_BENCH_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(9);
+        let root = disk(&tree);
+        let files = run_glob(&root);
+        println!("{files} files; best of {rounds}, in turn; ratio = ours / rg");
+        println!(
+            "{:<20} {:>9} {:>9} {:>7} {:>12} {:>7}  matches",
+            "", "ours ms", "rg ms", "ratio", "rg sorted ms", "ratio"
+        );
+        for case in cases() {
+            let (mut ours, mut theirs) = (0, 0);
+            let sorted_args = [&["--sort", "path"], &case.rg[..]].concat();
+            let times = alternate(
+                rounds,
+                || ours = run_grep(&root, &case.options),
+                || theirs = run_rg(&tree, &case.rg),
+                || {
+                    run_rg(&tree, &sorted_args);
+                },
+            );
+            report(case.name, times, (ours, theirs), case.options.limit != ALL);
+        }
+        let (mut ours, mut theirs) = (0, 0);
+        let times = alternate(
+            rounds,
+            || ours = run_glob(&root),
+            || theirs = run_rg(&tree, &["--files"]),
+            || {
+                run_rg(&tree, &["--files", "--sort", "path"]);
+            },
+        );
+        report("glob **", times, (ours, theirs), false);
+    }
+
+    fn tree() -> Option<PathBuf> {
+        if let Some(tree) = std::env::var_os("TOOLCRIB_BENCH_TREE") {
+            return Some(tree.into());
+        }
+        let home = std::env::var_os("CARGO_HOME")
+            .map(PathBuf::from)
+            .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cargo")))?;
+        let tree = home.join("registry/src");
+        tree.is_dir().then_some(tree)
+    }
+
+    fn run_grep(root: &WalkRoot, options: &GrepOptions) -> usize {
+        let result = grep(root, options).unwrap();
+        match options.mode {
+            Mode::Files => result.files.len(),
+            Mode::Content | Mode::Count => result.files.iter().map(|file| file.count).sum(),
+        }
+    }
+
+    fn run_glob(root: &WalkRoot) -> usize {
+        let options = GlobOptions { patterns: vec!["**".into()], limit: ALL, ..GlobOptions::default() };
+        glob(root, &options).unwrap().paths.len()
+    }
+
+    /// Runs `rg` with its whole output read, and counts what it found.
+    fn run_rg(tree: &Path, args: &[&str]) -> usize {
+        let output = Command::new("rg")
+            .current_dir(tree)
+            .args(["--no-config", "--hidden", "--no-require-git", "-g", "!.git"])
+            .args(args)
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .output()
+            .unwrap();
+        let lines = output.stdout.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        if args.contains(&"-c") {
+            return lines
+                .map(|line| {
+                    let count = line.rsplit(|&byte| byte == b':').next().unwrap();
+                    std::str::from_utf8(count).unwrap().parse::<usize>().unwrap()
+                })
+                .sum();
+        }
+        if args.contains(&"-C2") {
+            // `path:3:match`, `path-3-context`, `--`: only matches have their number between colons.
+            let is_match = |line: &&[u8]| {
+                let mut parts = line.split(|&byte| byte == b':');
+                parts.next();
+                parts.next().is_some_and(|n| !n.is_empty() && n.iter().all(u8::is_ascii_digit))
+            };
+            return lines.filter(is_match).count();
+        }
+        lines.count()
+    }
+
+    fn alternate(
+        rounds: usize,
+        mut ours: impl FnMut(),
+        mut theirs: impl FnMut(),
+        mut sorted: impl FnMut(),
+    ) -> [Duration; 3] {
+        let mut best = [Duration::MAX; 3];
+        for round in 0..=rounds {
+            let runs: [&mut dyn FnMut(); 3] = [&mut ours, &mut theirs, &mut sorted];
+            for (best, run) in best.iter_mut().zip(runs) {
+                let start = Instant::now();
+                run();
+                // The first round only warms the caches.
+                if round > 0 {
+                    *best = (*best).min(start.elapsed());
+                }
+            }
+        }
+        best
+    }
+
+    fn report(name: &str, times: [Duration; 3], found: (usize, usize), is_cut: bool) {
+        let [ours, rg, sorted] = times.map(|time| time.as_secs_f64() * 1000.0);
+        let (a, b) = found;
+        let same = match (a == b, is_cut) {
+            (true, _) => format!("{a}"),
+            (false, true) => format!("{a} of {b}"),
+            (false, false) => format!("{a} BUT RG HAS {b}"),
+        };
+        println!(
+            "{name:<20} {ours:>9.2} {rg:>9.2} {:>7.3} {sorted:>12.2} {:>7.3}  {same}",
+            ours / rg,
+            ours / sorted,
+        );
+    }
+}
