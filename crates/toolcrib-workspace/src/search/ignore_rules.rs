@@ -190,7 +190,7 @@ fn compile(text: &[u8], shown: &str, notices: &mut Vec<String>) -> Gitignore {
 
 /// Whether only a regular expression can match a pattern; names, extensions and prefixes are looked up by hash.
 fn is_costly(line: &str) -> bool {
-    let pattern = line.trim_start_matches('!').trim_end();
+    let pattern = line.trim_start_matches('!').trim_start_matches("**/").trim_end();
     let stars = pattern.matches('*').count();
     pattern.contains(['?', '[', '{']) || stars > 1 || (stars == 1 && !pattern.starts_with("*."))
 }

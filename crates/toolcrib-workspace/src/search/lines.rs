@@ -1,6 +1,5 @@
 //! How a line is shown: as text, cut around its match if it is long.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 /// What stands where a line was cut.
@@ -43,7 +42,7 @@ fn chars_before(line: &[u8], end: usize) -> usize {
 }
 
 /// `max` characters of `text` with the match in view: a quarter of what is left over before it, the rest behind.
-fn window(text: &Cow<'_, str>, start: usize, end: usize, max: usize) -> String {
+fn window(text: &str, start: usize, end: usize, max: usize) -> String {
     let count = text.chars().count();
     let spare = max.saturating_sub(end.saturating_sub(start));
     let from = if end <= max { 0 } else { start.saturating_sub(spare / 4).min(count.saturating_sub(max)) };

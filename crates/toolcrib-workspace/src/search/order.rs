@@ -119,7 +119,9 @@ where
             drop(state);
             let steps = self.job.run(&mut scratch, task, &self.stop);
             state = self.lock();
-            if self.job.is_cancelled() || state.put(&key, steps).is_break() {
+            // Once another thread has stopped, what was found here may be cut short and must not be handed on.
+            let stopped = self.stop.load(Ordering::Relaxed);
+            if !stopped && (self.job.is_cancelled() || state.put(&key, steps).is_break()) {
                 self.stop.store(true, Ordering::Relaxed);
             }
             if state.idle > 0 {
@@ -130,7 +132,7 @@ where
     }
 
     /// The lowest task; waits if there is none yet, and gives `None` when there will be none.
-    fn take<'g>(&'g self, mut state: Guard<'g, J, C>) -> (Guard<'g, J, C>, Option<(Key, J::Task)>) {
+    fn take<'g>(&'g self, mut state: Guard<'g, J, C>) -> (Guard<'g, J, C>, Next<J>) {
         loop {
             if self.stop.load(Ordering::Relaxed) {
                 return (state, None);
@@ -153,6 +155,7 @@ where
     }
 }
 
+type Next<J> = Option<(Key, <J as Job>::Task)>;
 type Guard<'g, J, C> = MutexGuard<'g, State<<J as Job>::Task, <J as Job>::Out, C>>;
 
 impl<T, O, C: Collect<Out = O>> State<T, O, C> {

@@ -1,5 +1,6 @@
 //! Directories to search in tests and benchmarks: one on disk, one in memory.
 
+// Each user takes only a part of it.
 #![allow(dead_code, unreachable_pub)]
 
 use std::collections::BTreeMap;
