@@ -5,12 +5,15 @@
 
 mod search_support;
 
+use std::ffi::OsStr;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use search_support::{Memory, Node, memory};
 use toolcrib_workspace::ErrorKind;
+use toolcrib_workspace::fs::directory::{DirEntry, Directory, EntryStat};
 use toolcrib_workspace::search::{GrepOptions, GrepResult, Mode, WalkOptions, WalkRoot, grep, grep_file};
 
 /// A result as text: `path:number:column:text` for matches, `path-number-text` for context, `!` after a cut line.
@@ -287,6 +290,7 @@ fn hostile_patterns_are_refused_quickly() {
             let error = grep(&root, &options).unwrap_err();
             let took = start.elapsed();
             assert_eq!(error.kind(), ErrorKind::InvalidPattern);
+            assert!(error.message().len() < 1_200, "{error}");
             assert!(took < Duration::from_millis(500), "{took:?}");
         }
     }
@@ -398,6 +402,66 @@ fn stopping_early_opens_few_files() {
     assert_eq!((result.files.len(), result.next_offset, result.searched_files), (100, Some(100), 101));
     let opened = opened.load(Ordering::Relaxed);
     assert!(opened < 2_000, "{opened} of 20000");
+}
+
+/// A file that can't be read to its end before `until` says so, and a panic if it is named so.
+struct Odd {
+    files: Arc<Memory>,
+    until: fn(usize) -> bool,
+}
+
+impl Directory for Odd {
+    fn entries(&self) -> io::Result<Vec<DirEntry>> {
+        self.files.entries()
+    }
+    fn open_dir(&self, name: &OsStr) -> io::Result<Arc<dyn Directory>> {
+        self.files.open_dir(name)
+    }
+    fn open_file(&self, name: &OsStr) -> io::Result<Box<dyn io::Read + Send>> {
+        assert_ne!(name, "panic", "a directory that panics");
+        let deadline = Instant::now() + Duration::from_millis(200);
+        while name == "0slow"
+            && !(self.until)(self.files.opened.load(Ordering::Relaxed))
+            && Instant::now() < deadline
+        {
+            std::thread::yield_now();
+        }
+        self.files.open_file(name)
+    }
+    fn stat(&self, name: &OsStr) -> io::Result<EntryStat> {
+        self.files.stat(name)
+    }
+}
+
+#[test]
+fn a_slow_file_at_the_front_does_not_let_the_others_run_away() {
+    let mut tree = Memory::default();
+    tree.add("0slow", bytes(b"needle\n"));
+    for i in 0..5_000 {
+        tree.add(&format!("f{i:04}"), bytes(b"needle\n"));
+    }
+    let opened = Arc::clone(&tree.opened);
+    let walk = WalkOptions { threads: 4, ..WalkOptions::default() };
+    let root = WalkRoot::new(Arc::new(Odd { files: Arc::new(tree), until: |opened| opened > 1_000 }));
+    let result = grep(&root, &GrepOptions { walk, ..pattern("needle") }).unwrap();
+    assert_eq!((result.files[0].path.as_str(), result.searched_files), ("0slow", 101));
+    let opened = opened.load(Ordering::Relaxed);
+    assert!(opened < 400, "{opened} of 5001, for 101 matches");
+}
+
+#[test]
+fn a_panic_in_one_thread_does_not_leave_the_others_waiting() {
+    let mut tree = Memory::default();
+    tree.add("panic", bytes(b""));
+    for i in 0..1_000 {
+        tree.add(&format!("d{i}/f"), bytes(b"needle\n"));
+    }
+    let walk = WalkOptions { threads: 8, ..WalkOptions::default() };
+    let root = WalkRoot::new(Arc::new(Odd { files: Arc::new(tree), until: |_| true }));
+    let search = std::thread::spawn(move || {
+        grep(&root, &GrepOptions { limit: usize::MAX, walk, ..pattern("needle") })
+    });
+    assert!(search.join().is_err());
 }
 
 #[test]

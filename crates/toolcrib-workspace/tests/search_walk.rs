@@ -57,6 +57,8 @@ fn globs_match_as_described() {
     assert_eq!(find(&root, &["src/*.rs"]), ["src/lib.rs"]);
     assert_eq!(find(&root, &["/src/**/*.rs"]), ["src/a/mod.rs", "src/lib.rs"]);
     assert_eq!(find(&root, &["./src/"]), ["src/a/mod.rs", "src/a/x.txt", "src/lib.rs"]);
+    assert_eq!(find(&root, &["src/"]), ["src/a/mod.rs", "src/a/x.txt", "src/lib.rs", "tests/src/u.rs"]);
+    assert_eq!(find(&root, &["*.rs", "!src/"]), ["tests/t.rs"]);
     assert_eq!(find(&root, &["*.{toml,yml}"]), [".github/w.yml", "Cargo.toml"]);
     assert_eq!(find(&root, &["*.rs", "!tests"]), ["src/a/mod.rs", "src/lib.rs"]);
     assert_eq!(find(&root, &["!tests/**", "*.rs"]), ["src/a/mod.rs", "src/lib.rs"]);
@@ -68,7 +70,7 @@ fn globs_match_as_described() {
 #[test]
 fn globs_may_be_written_from_the_root_of_what_is_shown() {
     let mut root = memory([("a/x.rs", ""), ("y.rs", ""), ("src/z.rs", "")]);
-    root.display_prefix = "src/".into();
+    root.display_prefix = "src".into();
     assert_eq!(find(&root, &["src/**/*.rs"]), ["src/a/x.rs", "src/src/z.rs", "src/y.rs"]);
     assert_eq!(find(&root, &["src/*.rs"]), ["src/src/z.rs", "src/y.rs"]);
 }

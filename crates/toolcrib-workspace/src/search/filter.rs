@@ -89,10 +89,18 @@ impl PathFilter {
     }
 }
 
-/// `./src/` is meant as everything in `src`.
+/// The form that is compiled. A `/` at the end means all that is in there and, as in ignore files, says nothing about
+/// the depth; `./` at the start does.
 fn normal(glob: &str) -> String {
-    let glob = glob.strip_prefix("./").unwrap_or(glob);
-    if glob.ends_with('/') && glob.len() > 1 { format!("{glob}**") } else { glob.to_owned() }
+    let anchored = match glob.strip_prefix("./") {
+        Some(rest) if !rest.is_empty() => format!("/{rest}"),
+        _ => glob.to_owned(),
+    };
+    match anchored.strip_suffix('/') {
+        Some(dir) if dir.contains('/') => format!("{dir}/**"),
+        Some(dir) if !dir.is_empty() => format!("**/{dir}/**"),
+        _ => anchored,
+    }
 }
 
 /// The leading directories of a glob that are plain names.

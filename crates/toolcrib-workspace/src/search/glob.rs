@@ -62,7 +62,7 @@ pub fn glob(root: &WalkRoot, options: &GlobOptions) -> Result<GlobResult> {
     if options.patterns.is_empty() {
         return Err(Error::new(ErrorKind::InvalidPattern, "no glob was given; `**` finds every file"));
     }
-    let filter = PathFilter::new(&options.patterns, None, &root.display_prefix)?;
+    let filter = PathFilter::new(&options.patterns, None, &root.prefix())?;
     let finder = Finder { walk: Walk::new(&options.walk, filter), sort: options.sort };
     let (start, notices) = finder.walk.start(root)?;
     let max_entries = options.walk.max_entries;

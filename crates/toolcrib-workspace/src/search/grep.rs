@@ -152,7 +152,7 @@ pub struct GrepResult {
 /// Searches the files below a directory.
 pub fn grep(root: &WalkRoot, options: &GrepOptions) -> Result<GrepResult> {
     let pattern = Pattern::new(options)?;
-    let filter = PathFilter::new(&options.include, file_types(&options.types)?, &root.display_prefix)?;
+    let filter = PathFilter::new(&options.include, file_types(&options.types)?, &root.prefix())?;
     let seen = AtomicUsize::new(0);
     let job = Grep { walk: Walk::new(&options.walk, filter), pattern, options, seen: &seen };
     let (start, notices) = job.walk.start(root)?;

@@ -48,7 +48,7 @@ const MAX_NOTICES: usize = 20;
 pub struct WalkRoot {
     /// The directory to walk.
     pub dir: Arc<dyn Directory>,
-    /// Put before every path that is shown: empty, or ending in `/` like `src/`.
+    /// Put before every path that is shown: empty, or a directory like `src/`.
     pub display_prefix: String,
     /// The directories above `dir` whose ignore files count, outermost first, each with the name of the next one
     /// down; the last name is that of `dir`. Empty if `dir` is itself the outermost.
@@ -64,6 +64,14 @@ impl WalkRoot {
     /// The path of `dir` below the outermost ancestor.
     fn base(&self) -> PathBuf {
         self.ancestors.iter().map(|(_, name)| OsString::from(name)).collect()
+    }
+
+    /// What comes before every shown path, with its `/`.
+    fn prefix(&self) -> String {
+        match self.display_prefix.trim_end_matches('/') {
+            "" => String::new(),
+            path => format!("{path}/"),
+        }
     }
 
     /// What to call `dir` itself in a message.

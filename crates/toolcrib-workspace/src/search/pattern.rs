@@ -14,6 +14,9 @@ const SIZE_LIMIT: usize = 8 << 20;
 /// What one thread's lazily built automaton may take.
 const DFA_LIMIT: usize = 32 << 20;
 
+/// Longer explanations lose their quotation.
+const MAX_QUOTED: usize = 1_000;
+
 /// Names that models use for types which ripgrep calls otherwise.
 const TYPE_ALIASES: [(&str, &str); 13] = [
     ("bash", "sh"),
@@ -31,10 +34,11 @@ const TYPE_ALIASES: [(&str, &str); 13] = [
     ("yml", "yaml"),
 ];
 
-/// Whether lines may end in `\r\n`, so that `$` matches before the `\r`. Not possible for a pattern that has a `\r`.
+/// A compiled pattern.
 #[derive(Clone)]
 pub(super) struct Pattern {
     pub(super) matcher: RegexMatcher,
+    /// With `\r\n`, `$` also matches before the `\r`; that can't be had for a pattern which itself asks for a `\r`.
     pub(super) line_end: LineTerminator,
 }
 
@@ -98,7 +102,10 @@ fn explain(error: &grep_regex::Error, options: &GrepOptions) -> Error {
     } else {
         "Set literal to search for the text as it is."
     };
-    invalid(format!("{}\n{hint}", text.trim_end()))
+    // The explanation quotes the pattern, which its author knows; of a long one only the reason is worth repeating.
+    let reason =
+        if text.len() > MAX_QUOTED { text.rsplit("error: ").next().unwrap_or_default() } else { &text };
+    invalid(format!("{}\n{hint}", reason.trim_end()))
 }
 
 fn needs_multiline() -> Error {

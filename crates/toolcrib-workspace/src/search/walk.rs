@@ -76,7 +76,7 @@ impl<'a> Walk<'a> {
         let entries = root.dir.entries().map_err(|error| Error::from_io(&error, root.shown()))?;
         let place = Place {
             dir: Arc::clone(&root.dir),
-            shown: root.display_prefix.clone(),
+            shown: root.prefix(),
             full: root.base(),
             base: root.ancestors.len(),
             depth: 0,
