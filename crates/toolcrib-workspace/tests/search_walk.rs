@@ -56,6 +56,7 @@ fn globs_match_as_described() {
     assert_eq!(find(&root, &["**/*.rs"]), all_rs);
     assert_eq!(find(&root, &["src/*.rs"]), ["src/lib.rs"]);
     assert_eq!(find(&root, &["/src/**/*.rs"]), ["src/a/mod.rs", "src/lib.rs"]);
+    assert_eq!(find(&root, &["src/a/*.rs", "tests/src/*"]), ["src/a/mod.rs", "tests/src/u.rs"]);
     assert_eq!(find(&root, &["./src/"]), ["src/a/mod.rs", "src/a/x.txt", "src/lib.rs"]);
     assert_eq!(find(&root, &["src/"]), ["src/a/mod.rs", "src/a/x.txt", "src/lib.rs", "tests/src/u.rs"]);
     assert_eq!(find(&root, &["*.rs", "!src/"]), ["tests/t.rs"]);
@@ -104,6 +105,8 @@ fn sorted_by_time_the_newest_comes_first_and_pages_fit() {
     );
     let last = glob(&root, &GlobOptions { offset: 3, limit: 2, ..options }).unwrap();
     assert_eq!((last.paths, last.next_offset), (vec!["a".to_owned()], None));
+    let exact = glob(&root, &GlobOptions { limit: 4, ..globs(&["**"]) }).unwrap();
+    assert_eq!((exact.paths.len(), exact.next_offset), (4, None));
 }
 
 #[test]
@@ -177,6 +180,28 @@ fn ignore_files_count_and_what_they_hide_is_counted() {
     let walk = WalkOptions { include_ignored: true, ..WalkOptions::default() };
     let all = glob(&root, &GlobOptions { walk, ..globs(&["**"]) }).unwrap();
     assert_eq!((all.total, all.ignored), (11, 0), "everything but .git");
+}
+
+#[test]
+fn the_more_special_ignore_file_wins() {
+    let root = memory([
+        (".rgignore", "!a\n!b\nc\n"),
+        (".ignore", "a\n!c\n!d\n"),
+        (".gitignore", "b\nd\n!e\n!f\n"),
+        (".git/info/exclude", "e\ng\n"),
+        ("a", ""),
+        ("b", ""),
+        ("c", ""),
+        ("d", ""),
+        ("e", ""),
+        ("f", ""),
+        ("g", ""),
+        ("h", ""),
+    ]);
+    let global_ignore = Some(Arc::new(GlobalIgnore::from_text("f\nh\n")));
+    let walk = WalkOptions { global_ignore, ..WalkOptions::default() };
+    let found = glob(&root, &GlobOptions { walk, ..globs(&["?"]) }).unwrap();
+    assert_eq!(found.paths, ["a", "b", "d", "e", "f"]);
 }
 
 #[test]
@@ -357,7 +382,12 @@ fn hostile_ignore_files_are_bounded() {
     let regexes: String = (0..100_000).map(|i| format!("*a{i}*b?c\n")).collect();
     let huge = "x".repeat(3 << 20);
     let unclosed = "{".repeat(3000) + "\n" + &"[".repeat(3000) + "\n" + &"**/".repeat(1300) + "zzz\n";
-    for rules in [names, regexes, huge, unclosed] {
+    for (rules, notices) in [
+        (names, &["used only 20000 patterns of .gitignore"][..]),
+        (regexes, &["used only the first", "used only 1000 patterns of .gitignore"][..]),
+        (huge, &["used only the first 1024 KiB of .gitignore"][..]),
+        (unclosed, &[][..]),
+    ] {
         let mut tree = Memory::default();
         tree.add(".gitignore", file(&rules));
         for i in 0..200 {
@@ -368,6 +398,8 @@ fn hostile_ignore_files_are_bounded() {
         let found = glob(&root, &globs(&["**"])).unwrap();
         let took = start.elapsed();
         assert_eq!(found.total, 201);
+        let noticed = |says: &&str| found.notices.iter().any(|notice| notice.as_str().starts_with(says));
+        assert!(notices.iter().all(noticed), "{:?}", found.notices);
         assert!(took < Duration::from_secs(3), "{took:?} for {:?}…", &rules[..10]);
     }
 }
