@@ -1,5 +1,6 @@
 //! Confined files for coding agents.
 
+pub mod diff;
 mod error;
 pub mod fs;
 mod hash;
@@ -8,6 +9,7 @@ mod path;
 pub mod state;
 pub mod workspace;
 pub mod search;
+pub mod text;
 
 pub use error::{Error, ErrorKind, Result};
 pub use hash::Hash;
