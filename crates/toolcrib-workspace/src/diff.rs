@@ -98,7 +98,8 @@ fn write_hunk(out: &mut String, group: &[DiffOp], old: &[&[u8]], new: &[&[u8]]) 
     let old_range = first.old_range().start..last.old_range().end;
     let new_range = first.new_range().start..last.new_range().end;
     out.push_str(&format!("@@ -{} +{} @@\n", span(&old_range), span(&new_range)));
-    let (old_lines, new_lines) = (old.get(old_range).unwrap_or_default(), new.get(new_range).unwrap_or_default());
+    let (old_lines, new_lines) =
+        (old.get(old_range).unwrap_or_default(), new.get(new_range).unwrap_or_default());
     let endings = || old_lines.iter().chain(new_lines).filter(|line| line.ends_with(b"\n"));
     let crlf = endings().filter(|line| line.ends_with(b"\r\n")).count();
     let mark = crlf > 0 && crlf < endings().count();

@@ -1,6 +1,7 @@
 //! Confined files for coding agents.
 
 pub mod diff;
+pub mod edit;
 mod error;
 pub mod fs;
 mod hash;
@@ -9,6 +10,7 @@ mod path;
 pub mod state;
 pub mod workspace;
 pub mod search;
+pub mod patch;
 pub mod text;
 
 pub use error::{Error, ErrorKind, Result};

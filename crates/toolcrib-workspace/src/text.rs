@@ -227,7 +227,9 @@ impl LineEndings {
 /// The most frequent line ending; `\n` when there is none or nothing else wins.
 pub fn dominant_line_ending(bytes: &[u8]) -> LineEnding {
     match Encoding::of_mark(bytes) {
-        Some(Encoding::Utf16Le | Encoding::Utf16Be) => LineEndings::count(decode(bytes).text.as_bytes()).dominant(),
+        Some(Encoding::Utf16Le | Encoding::Utf16Be) => {
+            LineEndings::count(decode(bytes).text.as_bytes()).dominant()
+        }
         _ => LineEndings::count(bytes).dominant(),
     }
 }

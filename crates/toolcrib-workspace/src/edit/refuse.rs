@@ -1,0 +1,209 @@
+//! Refusals that help: what was found instead, where, and what to do next.
+
+use std::ops::Range;
+
+use super::closest::{closest, show};
+use super::find::{self, Found};
+use super::lines::{self, Lines};
+use super::settle::is_missing;
+use super::{Candidate, Edit, Refusal, RefusalKind, Splice};
+
+/// How many matches an ambiguous edit lists with their content.
+const MAX_CANDIDATES: usize = 8;
+
+fn refusal(kind: RefusalKind, edit_index: usize, message: String, suggestion: &str) -> Refusal {
+    Refusal {
+        kind,
+        edit_index,
+        message: format!("{message} Nothing was written."),
+        candidates: Vec::new(),
+        first_divergence: None,
+        suggestion: suggestion.to_owned(),
+    }
+}
+
+pub(crate) fn empty_old(index: usize) -> Refusal {
+    refusal(
+        RefusalKind::EmptyOld,
+        index,
+        "old_string is empty, so there is no place to edit.".to_owned(),
+        "To insert, repeat a neighbouring line in old_string and in new_string and add the new lines to the latter. \
+         To create a file or replace all of it, write the whole file.",
+    )
+}
+
+pub(crate) fn no_change(index: usize) -> Refusal {
+    refusal(
+        RefusalKind::NoChange,
+        index,
+        "old_string and new_string are the same.".to_owned(),
+        "Give the text as it should become in new_string.",
+    )
+}
+
+pub(crate) fn nothing_left(bytes: &[u8], index: usize, splices: &[Splice]) -> Refusal {
+    let mut out = refusal(
+        RefusalKind::NoChange,
+        index,
+        "The file already reads as new_string says; the difference from old_string is only in what the file does not \
+         have."
+            .to_owned(),
+        "If something should change, read the region again and repeat its exact text in old_string.",
+    );
+    let file = Lines::new(bytes, false);
+    out.candidates.extend(splices.first().map(|(range, _)| region(&file, range, 0)));
+    out
+}
+
+pub(crate) fn placeholder(index: usize, line: &str) -> Refusal {
+    refusal(
+        RefusalKind::Placeholder,
+        index,
+        format!(
+            "new_string contains `{line}`, which stands for code that was left out and would replace it."
+        ),
+        "Write out the whole replacement, or make several smaller edits that leave the code between them alone.",
+    )
+}
+
+pub(crate) fn not_lossless(index: usize, message: String) -> Refusal {
+    refusal(
+        RefusalKind::NotLossless,
+        index,
+        message,
+        "Keep the edit to ASCII text away from those bytes, or convert the file to UTF-8 first.",
+    )
+}
+
+/// A byte range as a region with line numbers.
+fn region(file: &Lines<'_>, range: &Range<usize>, around: usize) -> Candidate {
+    let last = range.end.saturating_sub(1).max(range.start);
+    show(file, file.at(range.start), file.at(last), around, 1.0)
+}
+
+pub(crate) fn already_applied(file: &Lines<'_>, index: usize, at: Range<usize>) -> Refusal {
+    let candidate = region(file, &at, 0);
+    let mut out = refusal(
+        RefusalKind::AlreadyApplied,
+        index,
+        format!(
+            "This edit has been made already: the file has new_string at lines {}-{}.",
+            candidate.start_line, candidate.end_line
+        ),
+        "Go on with the next step; if something else was meant, read the region again.",
+    );
+    out.candidates.push(candidate);
+    out
+}
+
+pub(crate) fn no_match(file: &Lines<'_>, index: usize, old: &str) -> Refusal {
+    let pieces = lines::pieces(old);
+    let Some((candidate, divergence)) = closest(file, &pieces) else {
+        return refusal(
+            RefusalKind::NoMatch,
+            index,
+            "old_string is not in the file, and no region is similar to it.".to_owned(),
+            "Check the path, or search for a distinctive word of it; then read the region and repeat its exact text.",
+        );
+    };
+    let mut out = refusal(
+        RefusalKind::NoMatch,
+        index,
+        format!(
+            "old_string is not in the file. The closest region is lines {}-{} ({:.0} % alike).",
+            candidate.start_line,
+            candidate.end_line,
+            candidate.similarity * 100.0
+        ),
+        "Repeat the region's exact text in old_string (without the line numbers), or read the file again.",
+    );
+    out.candidates.push(candidate);
+    out.first_divergence = divergence;
+    out
+}
+
+pub(crate) fn uncertain(file: &Lines<'_>, index: usize, old: &str, found: &Found, why: &str) -> Refusal {
+    let candidate = region(file, &(found.start..found.end), 0);
+    let mut out = refusal(
+        RefusalKind::NoMatch,
+        index,
+        format!(
+            "old_string is not in the file as given. Lines {}-{} match it but for whitespace; however, {why}.",
+            candidate.start_line, candidate.end_line
+        ),
+        "Repeat the region's exact text, with its indentation and blank lines, in old_string and new_string.",
+    );
+    out.first_divergence = closest(file, &lines::pieces(old)).and_then(|(_, divergence)| divergence);
+    out.candidates.push(candidate);
+    out
+}
+
+fn list(bytes: &[u8], found: &[Found]) -> Vec<Candidate> {
+    let file = Lines::new(bytes, false);
+    found.iter().take(MAX_CANDIDATES).map(|found| region(&file, &(found.start..found.end), 2)).collect()
+}
+
+fn count(found: usize) -> String {
+    let more = if found >= find::MAX_MATCHES { "at least " } else { "" };
+    let rest = found.saturating_sub(MAX_CANDIDATES);
+    if rest > 0 {
+        format!("{more}{found} (the first {MAX_CANDIDATES} are shown)")
+    } else {
+        format!("{more}{found}")
+    }
+}
+
+pub(crate) fn ambiguous(bytes: &[u8], index: usize, found: &[Found], near_line: Option<usize>) -> Refusal {
+    let near =
+        near_line.map_or(String::new(), |line| format!(", and line {line} is equally near to two of them"));
+    let mut out = refusal(
+        RefusalKind::Ambiguous,
+        index,
+        format!("old_string matches {} places{near}.", count(found.len())),
+        "Add neighbouring lines to old_string until it matches one place, pass near_line, or set replace_all.",
+    );
+    out.candidates = list(bytes, found);
+    out
+}
+
+pub(crate) fn count_mismatch(bytes: &[u8], index: usize, expected: usize, found: &[Found]) -> Refusal {
+    let mut out = refusal(
+        RefusalKind::CountMismatch,
+        index,
+        format!("old_string matches {} places, but expected_count is {expected}.", count(found.len())),
+        "Check the places, then correct expected_count or old_string.",
+    );
+    out.candidates = list(bytes, found);
+    out
+}
+
+/// If the text was there before this call's earlier edits, those are the cause and not the caller's memory.
+pub(crate) fn explain_overlap(
+    refused: Refusal,
+    original: &[u8],
+    current: &[u8],
+    edit: &Edit,
+    earlier: &[Range<usize>],
+) -> Refusal {
+    if earlier.is_empty() || !is_missing(refused.kind) {
+        return refused;
+    }
+    let file = Lines::new(original, false);
+    let was_there =
+        !find::exact(original, &edit.old).is_empty() || find::tolerant(&file, &edit.old).is_some();
+    if !was_there {
+        return refused;
+    }
+    let mut out = refusal(
+        RefusalKind::Overlap,
+        refused.edit_index,
+        "old_string was in the file, but an earlier edit of this call replaced part of it; each edit applies to the \
+         result of the one before."
+            .to_owned(),
+        "Join the overlapping edits into one, or write this one against the text that the earlier one leaves.",
+    );
+    let now = Lines::new(current, false);
+    out.candidates = earlier.iter().take(MAX_CANDIDATES).map(|range| region(&now, range, 0)).collect();
+    out.first_divergence = refused.first_divergence;
+    out
+}

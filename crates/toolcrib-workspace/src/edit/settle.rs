@@ -1,0 +1,304 @@
+//! Climbs the ladder for one edit, and decides what a set of matches means.
+
+use std::ops::Range;
+
+use super::build::{self, Builder, Op};
+use super::find::{self, Found, Level};
+use super::lines::{self, Lines, occurrences};
+use super::variants::{self, Variant};
+use super::{Edit, Refusal, RefusalKind, Splice, Strategy, anchored, refuse};
+use crate::text::Encoding;
+
+/// One edit, ready to be put in place.
+pub(crate) struct Step {
+    pub(crate) strategy: Strategy,
+    pub(crate) splices: Vec<Splice>,
+    pub(crate) note: Option<String>,
+}
+
+type Outcome = Result<Step, Box<Refusal>>;
+
+/// What one edit does to these bytes.
+pub(crate) fn settle(bytes: &[u8], edit: &Edit, index: usize, encoding: Encoding) -> Outcome {
+    let context = Context { bytes, edit, index, encoding };
+    context.check()?;
+    let exact = find::exact(bytes, &edit.old);
+    if !exact.is_empty() {
+        return context.decide(None, Strategy::Exact, Level::Exact, exact, &edit.old, &edit.new);
+    }
+    let file = Lines::new(bytes, false);
+    if let Some((level, found)) = find::tolerant(&file, &edit.old) {
+        return context.decide(Some(&file), strategy(level), level, found, &edit.old, &edit.new);
+    }
+    for (strategy, variants) in [
+        (Strategy::LineNumbers, variants::without_line_numbers(&edit.old, &edit.new)),
+        (Strategy::Unescape, variants::unescaped(&edit.old, &edit.new)),
+    ] {
+        if let Some(outcome) = variants.iter().find_map(|variant| context.variant(&file, strategy, variant)) {
+            return outcome;
+        }
+    }
+    if !edit.replace_all && edit.expected_count.unwrap_or(1) == 1 {
+        let (old, new) = (lines::pieces(&edit.old), lines::pieces(&edit.new));
+        let ops = build::ops(&old, &new);
+        if let Some(found) = anchored::anchored(&file, &old, &ops) {
+            return context.decide(
+                Some(&file),
+                Strategy::Anchored,
+                Level::Anchored,
+                vec![found],
+                &edit.old,
+                &edit.new,
+            );
+        }
+    }
+    Err(Box::new(match applied_at(bytes, &edit.new) {
+        Some(at) => refuse::already_applied(&file, index, at),
+        None => refuse::no_match(&file, index, &edit.old),
+    }))
+}
+
+fn strategy(level: Level) -> Strategy {
+    match level {
+        Level::Exact => Strategy::Exact,
+        Level::LineEndings => Strategy::LineEndings,
+        Level::Whitespace | Level::BlankLines => Strategy::Whitespace,
+        Level::Reindent | Level::ReindentBlankLines => Strategy::Reindent,
+        Level::Anchored => Strategy::Anchored,
+    }
+}
+
+/// Where the replacement already is: once, and long enough not to be a coincidence.
+fn applied_at(bytes: &[u8], new: &str) -> Option<Range<usize>> {
+    let bare = new.trim();
+    if bare.len() < 8 || bare.chars().filter(|c| c.is_alphanumeric()).count() < 4 {
+        return None;
+    }
+    match occurrences(bytes, new, 2).as_slice() {
+        [at] => Some(*at..at + new.len()),
+        [] => {
+            let file = Lines::new(bytes, false);
+            match find::tolerant(&file, new) {
+                Some((level, found)) if level <= Level::Whitespace => match found.as_slice() {
+                    [one] => Some(one.start..one.end),
+                    _ => None,
+                },
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+struct Context<'a> {
+    bytes: &'a [u8],
+    edit: &'a Edit,
+    index: usize,
+    encoding: Encoding,
+}
+
+impl Context<'_> {
+    /// What is wrong with the edit whatever the file holds.
+    fn check(&self) -> Result<(), Box<Refusal>> {
+        let Edit { old, new, .. } = self.edit;
+        if old.is_empty() {
+            return Err(Box::new(refuse::empty_old(self.index)));
+        }
+        if old == new {
+            return Err(Box::new(refuse::no_change(self.index)));
+        }
+        if let Some(line) = variants::placeholder(old, new)
+            && occurrences(self.bytes, line, 1).is_empty()
+        {
+            return Err(Box::new(refuse::placeholder(self.index, line)));
+        }
+        let strange = |c: &char| !c.is_ascii() && !old.contains(*c);
+        if self.encoding == Encoding::Bytes && new.chars().any(|c| strange(&c)) {
+            let message = "The file is not valid UTF-8, and new_string adds characters beyond ASCII; \
+                           writing them as UTF-8 would mix encodings.";
+            return Err(Box::new(refuse::not_lossless(self.index, message.to_owned())));
+        }
+        Ok(())
+    }
+
+    fn variant(&self, file: &Lines<'_>, strategy: Strategy, variant: &Variant) -> Option<Outcome> {
+        let Variant { old, new } = variant;
+        if old.trim().is_empty() || old == new {
+            return None;
+        }
+        let exact = find::exact(self.bytes, old);
+        if !exact.is_empty() {
+            return Some(self.decide(Some(file), strategy, Level::Exact, exact, old, new));
+        }
+        let (level, found) = find::tolerant(file, old)?;
+        Some(self.decide(Some(file), strategy, level, found, old, new))
+    }
+
+    /// One match, a chosen one, all, or a refusal.
+    fn decide(
+        &self,
+        file: Option<&Lines<'_>>,
+        strategy: Strategy,
+        level: Level,
+        found: Vec<Found>,
+        old: &str,
+        new: &str,
+    ) -> Outcome {
+        let chosen = self.choose(found)?;
+        let (old_pieces, new_pieces) = (lines::pieces(old), lines::pieces(new));
+        let literal = old_pieces == new_pieces;
+        let ops = if literal { Vec::new() } else { build::ops(&old_pieces, &new_pieces) };
+        let builder = Builder {
+            bytes: self.bytes,
+            file,
+            old: &old_pieces,
+            new: &new_pieces,
+            ops: &ops,
+            level,
+            lone_cr: false,
+            ending: None,
+        };
+        let mut splices = Vec::with_capacity(chosen.len());
+        for found in &chosen {
+            self.refuse_repeated(found, level, old, new)?;
+            // Old and new differ in line endings only: then those are the point.
+            let bytes = if literal {
+                new.as_bytes().to_vec()
+            } else {
+                builder.build(found).map_err(|uncertain| self.uncertain(found, &uncertain.0))?
+            };
+            splices.push((found.start..found.end, bytes));
+        }
+        self.check_result(&splices, level)?;
+        let note = note(strategy, level, &ops);
+        Ok(Step { strategy, splices, note })
+    }
+
+    fn choose(&self, found: Vec<Found>) -> Result<Vec<Found>, Box<Refusal>> {
+        let Edit { replace_all, near_line, expected_count, .. } = *self.edit;
+        let all = replace_all || expected_count.is_some_and(|count| count > 1);
+        if all {
+            let apart = without_overlaps(found);
+            return match expected_count {
+                Some(count) if count != apart.len() => {
+                    Err(Box::new(refuse::count_mismatch(self.bytes, self.index, count, &apart)))
+                }
+                _ => Ok(apart),
+            };
+        }
+        if expected_count == Some(0) {
+            return Err(Box::new(refuse::count_mismatch(self.bytes, self.index, 0, &found)));
+        }
+        if found.len() == 1 {
+            return Ok(found);
+        }
+        if let Some(line) = near_line
+            && let Some(nearest) = nearest(self.bytes, &found, line)
+        {
+            return Ok(vec![nearest]);
+        }
+        Err(Box::new(refuse::ambiguous(self.bytes, self.index, &found, near_line)))
+    }
+
+    /// The match lies within what the replacement would make of it: this edit was made before.
+    fn refuse_repeated(&self, found: &Found, level: Level, old: &str, new: &str) -> Result<(), Box<Refusal>> {
+        if self.edit.replace_all {
+            return Ok(());
+        }
+        let there = if level == Level::Exact {
+            new.match_indices(old).any(|(at, _)| {
+                let added = [new.get(..at), new.get(at + old.len()..)];
+                let start = found.start.checked_sub(at);
+                start.and_then(|start| self.bytes.get(start..start + new.len())) == Some(new.as_bytes())
+                    && added.iter().flatten().any(|part| part.chars().any(char::is_alphanumeric))
+            })
+        } else {
+            applied_at(self.bytes, new).is_some_and(|at| at.start < found.end && found.start < at.end)
+        };
+        if !there {
+            return Ok(());
+        }
+        let file = Lines::new(self.bytes, false);
+        Err(Box::new(refuse::already_applied(&file, self.index, found.start..found.end)))
+    }
+
+    fn uncertain(&self, found: &Found, why: &str) -> Box<Refusal> {
+        let file = Lines::new(self.bytes, false);
+        Box::new(refuse::uncertain(&file, self.index, &self.edit.old, found, why))
+    }
+
+    fn check_result(&self, splices: &[Splice], level: Level) -> Result<(), Box<Refusal>> {
+        let before = |range: &Range<usize>| self.bytes.get(range.clone()).unwrap_or_default();
+        if splices.iter().all(|(range, bytes)| before(range) == bytes) {
+            return Err(Box::new(refuse::nothing_left(self.bytes, self.index, splices)));
+        }
+        let lost = |bytes: &[u8]| occurrences(bytes, "\u{fffd}", usize::MAX).len();
+        if self.encoding == Encoding::Bytes
+            && level > Level::Exact
+            && splices.iter().any(|(range, bytes)| lost(bytes) > lost(before(range)))
+        {
+            let message = "The changed line holds bytes that are not valid UTF-8 and were shown as U+FFFD.";
+            return Err(Box::new(refuse::not_lossless(self.index, message.to_owned())));
+        }
+        Ok(())
+    }
+}
+
+fn note(strategy: Strategy, level: Level, ops: &[Op]) -> Option<String> {
+    let stayed = ops.iter().any(|op| matches!(op, Op::Keep(_)));
+    match (strategy, level) {
+        (Strategy::Exact, _) => None,
+        (Strategy::Anchored, _) => {
+            Some("a line of old_string is not what the file has; the file's line was kept".to_owned())
+        }
+        (Strategy::LineNumbers, _) => {
+            Some("line numbers were removed from old_string and new_string".to_owned())
+        }
+        (Strategy::Unescape, _) => Some("escapes in old_string and new_string were undone".to_owned()),
+        (_, Level::Reindent | Level::ReindentBlankLines) => {
+            Some("new_string was re-indented to fit the file".to_owned())
+        }
+        _ if stayed => Some("unchanged lines kept the file's own bytes".to_owned()),
+        _ => None,
+    }
+}
+
+fn without_overlaps(found: Vec<Found>) -> Vec<Found> {
+    let mut out: Vec<Found> = Vec::with_capacity(found.len());
+    for next in found {
+        if out.last().is_none_or(|last| last.end <= next.start) {
+            out.push(next);
+        }
+    }
+    out
+}
+
+/// The match nearest to a line, unless two are equally near.
+fn nearest(bytes: &[u8], found: &[Found], line: usize) -> Option<Found> {
+    let mut best: Option<(usize, &Found)> = None;
+    let mut tie = false;
+    let (mut at, mut lines) = (0, 1);
+    for candidate in found {
+        let newlines = |range: Range<usize>| {
+            bytes.get(range).unwrap_or_default().iter().filter(|b| **b == b'\n').count()
+        };
+        lines += newlines(at..candidate.start);
+        at = candidate.start;
+        let last = lines + newlines(candidate.start..candidate.end.saturating_sub(1).max(candidate.start));
+        let distance = if line < lines { lines - line } else { line.saturating_sub(last) };
+        match best {
+            Some((least, _)) if distance > least => {}
+            Some((least, _)) if distance == least => tie = true,
+            _ => {
+                best = Some((distance, candidate));
+                tie = false;
+            }
+        }
+    }
+    best.filter(|_| !tie).map(|(_, found)| found.clone())
+}
+
+/// Whether a refusal is about the text not being found, so that an earlier edit may be the reason.
+pub(crate) fn is_missing(kind: RefusalKind) -> bool {
+    matches!(kind, RefusalKind::NoMatch | RefusalKind::AlreadyApplied)
+}

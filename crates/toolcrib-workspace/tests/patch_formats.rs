@@ -1,0 +1,146 @@
+//! What patches look like in the wild, and where hunks go.
+
+use toolcrib_workspace::edit::RefusalKind;
+use toolcrib_workspace::patch::{FilePatch, HunkRefusal, apply_hunks, parse};
+
+fn update(file: &str, patch: &str) -> Result<String, Box<HunkRefusal>> {
+    let files = parse(patch).unwrap();
+    let [FilePatch::Update { hunks, .. }] = files.as_slice() else {
+        panic!("one update expected: {files:?}")
+    };
+    apply_hunks(file.as_bytes(), hunks).map(|bytes| String::from_utf8(bytes).unwrap())
+}
+
+fn body(hunks: &str) -> String {
+    format!("*** Begin Patch\n*** Update File: f\n{hunks}\n*** End Patch\n")
+}
+
+#[test]
+fn wrappers_are_taken_off() {
+    let inner = "*** Begin Patch ***\n*** Update File: f\n@@\n-a\n+b\n*** End Patch ***";
+    for patch in [
+        inner.to_owned(),
+        format!("apply_patch <<'EOF'\n{inner}\nEOF\n"),
+        format!("<<EOF\n{inner}\nEOF"),
+        format!("```diff\n{inner}\n```\n"),
+        format!("Here is the patch:\n\n{inner}\n"),
+        inner.replace('\n', "\r\n"),
+    ] {
+        assert_eq!(update("a\n", &patch).unwrap(), "b\n", "{patch}");
+    }
+}
+
+#[test]
+fn broken_patches_name_the_line() {
+    for (patch, line) in [
+        ("", 1),
+        ("nonsense", 1),
+        ("*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n", 5),
+        ("*** Begin Patch\n*** Update File: f\n*** End Patch", 3),
+        ("*** Begin Patch\n*** Update File: f\n@@\nno sign\n*** End Patch", 4),
+        ("*** Begin Patch\n*** Frobnicate File: f\n*** End Patch", 2),
+        ("*** Begin Patch\n*** End Patch", 2),
+        ("*** Begin Patch\n*** Add File: \n+x\n*** End Patch", 2),
+        ("diff --git a/x b/x\nGIT binary patch\nliteral 3\n", 2),
+    ] {
+        assert_eq!(parse(patch).map_err(|e| e.line), Err(line), "{patch:?}");
+    }
+}
+
+#[test]
+fn git_diffs_add_delete_and_rename() {
+    let patch = "diff --git a/new.txt b/new.txt\nnew file mode 100644\nindex 000..111\n--- /dev/null\n+++ b/new.txt\n\
+                 @@ -0,0 +1,2 @@\n+one\n+two\n\\ No newline at end of file\n\
+                 diff --git a/gone.txt b/gone.txt\ndeleted file mode 100644\n--- a/gone.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n\
+                 diff --git a/a b.txt b/c d.txt\nsimilarity index 100%\nrename from a b.txt\nrename to c d.txt\n\
+                 diff --git \"a/\\303\\244.txt\" \"b/\\303\\244.txt\"\n--- \"a/\\303\\244.txt\"\n+++ \"b/\\303\\244.txt\"\n@@ -1 +1 @@\n-a\n+b\n-- \n2.43.0\n";
+    let files = parse(patch).unwrap();
+    assert_eq!(files.len(), 4, "{files:?}");
+    assert_eq!(files[0], FilePatch::Add { path: "new.txt".into(), content: b"one\ntwo".to_vec() });
+    assert_eq!(files[1], FilePatch::Delete { path: "gone.txt".into() });
+    assert_eq!(
+        files[2],
+        FilePatch::Update { path: "a b.txt".into(), move_to: Some("c d.txt".into()), hunks: vec![] }
+    );
+    assert!(
+        matches!(&files[3], FilePatch::Update { path, hunks, .. } if path == "ä.txt" && hunks[0].lines.len() == 2)
+    );
+}
+
+#[test]
+fn plain_diffs_and_wrong_counts_work() {
+    let patch = "--- f.orig\t2026-01-01 00:00:00\n+++ f\t2026-01-01 00:00:01\n@@ -1,9 +1,9 @@ fn heading\n a\n-b\n+B\n c\n\n";
+    assert_eq!(update("a\nb\nc\n", patch).unwrap(), "a\nB\nc\n");
+    let removal = "--- a/f\n+++ b/f\n@@ -1,2 +1,1 @@\n a\n--- x\n";
+    assert_eq!(update("a\n-- x\n", removal).unwrap(), "a\n");
+}
+
+#[test]
+fn line_numbers_pick_among_equals_and_order_does_too() {
+    let file = "x\na\nx\nb\nx\nc\n";
+    let at = |line: usize| format!("--- a/f\n+++ b/f\n@@ -{line},1 +{line},1 @@\n-x\n+y\n");
+    assert_eq!(update(file, &at(3)).unwrap(), "x\na\ny\nb\nx\nc\n");
+    assert_eq!(update(file, &at(2)).unwrap_err().kind, RefusalKind::Ambiguous);
+    let refused = update(file, &body("@@\n-x\n+y")).unwrap_err();
+    assert_eq!(refused.kind, RefusalKind::Ambiguous);
+    assert_eq!(refused.candidates.len(), 3);
+    assert_eq!(update(file, &body("@@\n-b\n+B\n@@\n-x\n+y")).unwrap(), "x\na\nx\nB\ny\nc\n");
+}
+
+#[test]
+fn anchors_nest() {
+    let file = "class A:\n    def f():\n        x\nclass B:\n    def f():\n        x\n";
+    let patch = body("@@ class B:\n@@     def f():\n-        x\n+        y");
+    assert_eq!(
+        update(file, &patch).unwrap(),
+        file.replacen("x\nclass", "x\nclass", 1).trim_end_matches("x\n").to_owned() + "y\n"
+    );
+    let unclear = body("@@ def f():\n-        x\n+        y");
+    assert_eq!(update(file, &unclear).unwrap_err().kind, RefusalKind::Ambiguous);
+    let missing = update(file, &body("@@ class C:\n-        x\n+        y")).unwrap_err();
+    assert_eq!(missing.kind, RefusalKind::NoMatch);
+    assert!(missing.message.contains("class C:") && !missing.candidates.is_empty(), "{missing}");
+    let added = body("@@ class B:\n+    z = 1");
+    assert_eq!(update(file, &added).unwrap(), file.replace("class B:\n", "class B:\n    z = 1\n"));
+}
+
+#[test]
+fn context_keeps_the_bytes_of_the_file_and_additions_fit_in() {
+    let file = "fn a() {\n\tsay(“hi”);  \n\tend();\n}\n";
+    let patch = body(
+        "@@\n fn a() {\n     say(\"hi\");\n-    end();\n+    finish();\n+    if x {\n+        y();\n+    }\n }",
+    );
+    assert_eq!(
+        update(file, &patch).unwrap(),
+        "fn a() {\n\tsay(“hi”);  \n\tfinish();\n\tif x {\n\t\ty();\n\t}\n}\n"
+    );
+}
+
+#[test]
+fn the_end_of_the_file() {
+    assert_eq!(update("a\nb", &body("@@\n-a\n+A")).unwrap(), "A\nb");
+    assert_eq!(update("a\nb", &body("@@\n a\n-b")).unwrap(), "a\n");
+    assert_eq!(update("a\nb", &body("@@\n+c")).unwrap(), "a\nb\nc\n");
+    assert_eq!(update("a\nb", &body("@@\n b\n+c")).unwrap(), "a\nb\nc\n");
+    assert_eq!(update("x\na\nx\n", &body("@@\n-x\n+y\n*** End of File")).unwrap(), "x\na\ny\n");
+    let keep_open =
+        "--- a/f\n+++ b/f\n@@ -2 +2 @@\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n";
+    assert_eq!(update("a\nb", keep_open).unwrap(), "a\nc");
+    let opened = "--- a/f\n+++ b/f\n@@ -2 +2 @@\n-b\n+c\n\\ No newline at end of file\n";
+    assert_eq!(update("a\nb\n", opened).unwrap(), "a\nc");
+    assert_eq!(update("a\n", &body("@@\n-a")).unwrap(), "");
+    assert_eq!(update("", &body("@@\n+a")).unwrap(), "a\n");
+}
+
+#[test]
+fn refusals_show_the_closest_region() {
+    let refused = update("one\ntwo(a, b)\nthree\n", &body("@@\n one\n-two(a)\n+two(c)\n three")).unwrap_err();
+    assert_eq!((refused.kind, refused.hunk), (RefusalKind::NoMatch, 1));
+    let divergence = refused.first_divergence.clone().unwrap();
+    assert_eq!(divergence.how, "line 2: expected `two(a)`, file has `two(a, b)`");
+    assert!(refused.to_string().contains("Nothing was written"), "{refused}");
+    let again = update("one\nchanged line\n", &body("@@\n one\n-former line\n+changed line")).unwrap_err();
+    assert_eq!(again.kind, RefusalKind::AlreadyApplied);
+    let lazy = update("a\nb\n", &body("@@\n a\n-b\n+// ... existing code ...")).unwrap_err();
+    assert_eq!(lazy.kind, RefusalKind::Placeholder);
+}
