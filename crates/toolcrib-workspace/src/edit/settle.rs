@@ -145,6 +145,10 @@ impl Context<'_> {
         new: &str,
     ) -> Outcome {
         let chosen = self.choose(found)?;
+        let (new, strategy) = match self.doubled_indent(&chosen, level, old, new) {
+            Some(rest) => (rest, Strategy::Reindent),
+            None => (new, strategy),
+        };
         let (old_pieces, new_pieces) = (lines::pieces(old), lines::pieces(new));
         let literal = old_pieces == new_pieces;
         let ops = if literal { Vec::new() } else { build::ops(&old_pieces, &new_pieces) };
@@ -172,6 +176,18 @@ impl Context<'_> {
         self.check_result(&splices, level)?;
         let note = note(strategy, level, &ops);
         Ok(Step { strategy, splices, note })
+    }
+
+    /// The replacement without its first indentation, where the search text left out exactly that one: it is in the
+    /// file, before the match, and would come twice.
+    fn doubled_indent<'n>(&self, chosen: &[Found], level: Level, old: &str, new: &'n str) -> Option<&'n str> {
+        let ([one], true) = (chosen, level <= Level::LineEndings) else { return None };
+        let before = self.bytes.get(..one.start)?;
+        let line = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+        let there = std::str::from_utf8(before.get(line..)?).ok()?;
+        let rest = new.strip_prefix(there)?;
+        let doubled = is_indent(there) && !old.starts_with([' ', '\t']) && !rest.starts_with([' ', '\t']);
+        (doubled && rest.trim() != old.trim()).then_some(rest)
     }
 
     fn choose(&self, found: Vec<Found>) -> Result<Vec<Found>, Box<Refusal>> {
@@ -210,7 +226,10 @@ impl Context<'_> {
                 let added = [new.get(..at), new.get(at + old.len()..)];
                 let start = found.start.checked_sub(at);
                 start.and_then(|start| self.bytes.get(start..start + new.len())) == Some(new.as_bytes())
-                    && added.iter().flatten().any(|part| part.chars().any(char::is_alphanumeric))
+                    && added
+                        .iter()
+                        .flatten()
+                        .any(|part| part.chars().any(char::is_alphanumeric) || is_indent(part))
             })
         } else {
             applied_at(self.bytes, new).is_some_and(|at| at.start < found.end && found.start < at.end)
@@ -248,6 +267,9 @@ fn note(strategy: Strategy, level: Level, ops: &[Op]) -> Option<String> {
     let stayed = ops.iter().any(|op| matches!(op, Op::Keep(_)));
     match (strategy, level) {
         (Strategy::Exact, _) => None,
+        (Strategy::Reindent, Level::Exact | Level::LineEndings) => {
+            Some("the first line's indentation was in the file already and was not written twice".to_owned())
+        }
         (Strategy::Anchored, _) => {
             Some("a line of old_string is not what the file has; the file's line was kept".to_owned())
         }
@@ -261,6 +283,11 @@ fn note(strategy: Strategy, level: Level, ops: &[Op]) -> Option<String> {
         _ if stayed => Some("unchanged lines kept the file's own bytes".to_owned()),
         _ => None,
     }
+}
+
+/// Blanks only: an edit that indents, made twice, indents twice.
+fn is_indent(part: &str) -> bool {
+    !part.is_empty() && part.bytes().all(|b| matches!(b, b' ' | b'\t'))
 }
 
 fn without_overlaps(found: Vec<Found>) -> Vec<Found> {
