@@ -12,12 +12,15 @@ const MAX_FUZZY_LINES: usize = 20_000;
 const MAX_SEARCH_LINES: usize = 400;
 /// Below this, a region is not worth showing.
 const MIN_SIMILARITY: f32 = 0.3;
+/// Regions that come this near to the best are shown too, but not many.
+const AS_CLOSE: f32 = 0.03;
+const MAX_CLOSEST: usize = 3;
 /// Lines and characters of a region that are shown.
 const SHOWN_LINES: usize = 30;
 const SHOWN_CHARS: usize = 200;
 
-/// The closest region and where it first differs.
-pub(crate) fn closest(file: &Lines<'_>, pieces: &[&str]) -> Option<(Candidate, Option<Divergence>)> {
+/// The closest region and where it first differs, and others that are as close.
+pub(crate) fn closest(file: &Lines<'_>, pieces: &[&str]) -> Option<(Vec<Candidate>, Option<Divergence>)> {
     let solid: Vec<(usize, &str)> = pieces
         .iter()
         .enumerate()
@@ -28,15 +31,20 @@ pub(crate) fn closest(file: &Lines<'_>, pieces: &[&str]) -> Option<(Candidate, O
     let (&(first, _), &(last, _)) = (solid.first()?, solid.last()?);
     let mut starts = by_equal_lines(file, &solid);
     starts.extend(by_similar_lines(file, &solid));
-    let scored = starts.into_iter().map(|start| (start, score(file, &solid, start)));
-    let (start, similarity) = scored.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
-    if similarity < MIN_SIMILARITY {
-        return None;
-    }
-    let top = start.saturating_add_unsigned(first).max(0).unsigned_abs();
-    let bottom =
-        start.saturating_add_unsigned(last).max(0).unsigned_abs().min(file.count().saturating_sub(1));
-    Some((show(file, top, bottom, 0, similarity), divergence(file, &solid, start)))
+    starts.sort_unstable();
+    starts.dedup();
+    let mut scored: Vec<(f32, isize)> =
+        starts.into_iter().map(|start| (score(file, &solid, start), start)).collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let &(best, start) = scored.first().filter(|(best, _)| *best >= MIN_SIMILARITY)?;
+    scored.retain(|(similarity, other)| best - similarity < AS_CLOSE && (*other == start || best > 0.5));
+    let end = file.count().saturating_sub(1);
+    let line =
+        |start: isize, piece: usize| start.saturating_add_unsigned(piece).max(0).unsigned_abs().min(end);
+    let regions = scored.iter().take(MAX_CLOSEST);
+    let regions = regions
+        .map(|(similarity, start)| show(file, line(*start, first), line(*start, last), 0, *similarity));
+    Some((regions.collect(), divergence(file, &solid, start)))
 }
 
 /// Starts (as file line of the first piece, possibly negative) where whole lines are equal, best few.

@@ -6,7 +6,7 @@ use super::closest::{closest, show};
 use super::find::{self, Found};
 use super::lines::{self, Lines};
 use super::settle::is_missing;
-use super::{Candidate, Edit, Refusal, RefusalKind, Splice};
+use super::{Candidate, Edit, Refusal, RefusalKind, Splice, variants};
 
 /// How many matches an ambiguous edit lists with their content.
 const MAX_CANDIDATES: usize = 8;
@@ -96,9 +96,21 @@ pub(crate) fn already_applied(file: &Lines<'_>, index: usize, at: Range<usize>) 
     out
 }
 
+/// The search text as it was probably meant, to find the region it was meant for.
+fn meant(old: &str) -> String {
+    if !old.contains('\n') && old.contains("\\n") {
+        return old.replace("\\n", "\n");
+    }
+    let plain = variants::without_line_numbers(old, "").into_iter().next();
+    plain.map_or_else(|| old.to_owned(), |plain| plain.old)
+}
+
 pub(crate) fn no_match(file: &Lines<'_>, index: usize, old: &str) -> Refusal {
-    let pieces = lines::pieces(old);
-    let Some((candidate, divergence)) = closest(file, &pieces) else {
+    let meant = meant(old);
+    let found = closest(file, &lines::pieces(&meant));
+    let Some((candidate, candidates, divergence)) = found
+        .and_then(|(candidates, divergence)| Some((candidates.first()?.clone(), candidates, divergence)))
+    else {
         return refusal(
             RefusalKind::NoMatch,
             index,
@@ -117,7 +129,7 @@ pub(crate) fn no_match(file: &Lines<'_>, index: usize, old: &str) -> Refusal {
         ),
         "Repeat the region's exact text in old_string (without the line numbers), or read the file again.",
     );
-    out.candidates.push(candidate);
+    out.candidates = candidates;
     out.first_divergence = divergence;
     out
 }

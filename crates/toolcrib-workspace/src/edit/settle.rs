@@ -34,7 +34,7 @@ pub(crate) fn settle(bytes: &[u8], edit: &Edit, index: usize, encoding: Encoding
         (Strategy::LineNumbers, variants::without_line_numbers(&edit.old, &edit.new)),
         (Strategy::Unescape, variants::unescaped(&edit.old, &edit.new)),
     ] {
-        if let Some(outcome) = variants.iter().find_map(|variant| context.variant(&file, strategy, variant)) {
+        if let Some(outcome) = context.best_variant(&file, strategy, &variants) {
             return outcome;
         }
     }
@@ -121,17 +121,18 @@ impl Context<'_> {
         Ok(())
     }
 
-    fn variant(&self, file: &Lines<'_>, strategy: Strategy, variant: &Variant) -> Option<Outcome> {
-        let Variant { old, new } = variant;
-        if old.trim().is_empty() || old == new {
-            return None;
-        }
-        let exact = find::exact(self.bytes, old);
-        if !exact.is_empty() {
-            return Some(self.decide(Some(file), strategy, Level::Exact, exact, old, new));
-        }
-        let (level, found) = find::tolerant(file, old)?;
-        Some(self.decide(Some(file), strategy, level, found, old, new))
+    /// Of several readings, the one that has to forgive least.
+    fn best_variant(&self, file: &Lines<'_>, strategy: Strategy, variants: &[Variant]) -> Option<Outcome> {
+        let readable =
+            variants.iter().filter(|variant| !variant.old.trim().is_empty() && variant.old != variant.new);
+        let matched = readable.filter_map(|variant| {
+            let exact = find::exact(self.bytes, &variant.old);
+            let (level, found) =
+                if exact.is_empty() { find::tolerant(file, &variant.old)? } else { (Level::Exact, exact) };
+            Some((level, found, variant))
+        });
+        let (level, found, variant) = matched.min_by_key(|(level, _, _)| *level)?;
+        Some(self.decide(Some(file), strategy, level, found, &variant.old, &variant.new))
     }
 
     /// One match, a chosen one, all, or a refusal.

@@ -238,7 +238,7 @@ impl Patcher<'_> {
     }
 
     fn refuse(&self, parts: &Parts<'_>, place: Place) -> Box<HunkRefusal> {
-        let mut out = match place {
+        match place {
             Place::Several(places) => {
                 let lines: Vec<String> = places.iter().take(20).map(|at| (at + 1).to_string()).collect();
                 let message = format!("It fits {} places (lines {}).", places.len(), lines.join(", "));
@@ -256,20 +256,20 @@ impl Patcher<'_> {
             Place::NoAnchor(anchor) => {
                 let message = format!("The file has no line `{anchor}` (after the hunks before).");
                 let mut out = refusal(RefusalKind::NoMatch, self.number, message);
-                if let Some((candidate, divergence)) = closest(self.file, &[anchor.as_str()]) {
-                    out.candidates.push(candidate);
+                if let Some((candidates, divergence)) = closest(self.file, &[anchor.as_str()]) {
+                    out.candidates = candidates;
                     out.first_divergence = divergence;
                 }
                 return Box::new(out);
             }
-            Place::At(..) | Place::Nowhere => refusal(RefusalKind::NoMatch, self.number, String::new()),
-        };
+            Place::At(..) | Place::Nowhere => {}
+        }
         let changed = parts.new != parts.old && parts.new.iter().any(|line| line.trim().len() >= 8);
         if changed
             && let Place::At(line, _) =
                 crate::patch::place::place(self.file, self.hunk, &parts.new, Progress::default())
         {
-            out = refusal(
+            let mut out = refusal(
                 RefusalKind::AlreadyApplied,
                 self.number,
                 format!("This change has been made already, at line {}.", line + 1),
@@ -278,26 +278,20 @@ impl Patcher<'_> {
             out.suggestion = "Leave this hunk out.".to_owned();
             return Box::new(out);
         }
-        match closest(self.file, &parts.old) {
-            None => {
-                out.message = refusal(
-                    RefusalKind::NoMatch,
-                    self.number,
-                    "Its context is not in the file, and no region is similar to it.".to_owned(),
-                )
-                .message;
-            }
-            Some((candidate, divergence)) => {
-                let message = format!(
-                    "Its context is not in the file. The closest region is lines {}-{} ({:.0} % alike).",
-                    candidate.start_line,
-                    candidate.end_line,
-                    candidate.similarity * 100.0
-                );
-                out.message = refusal(RefusalKind::NoMatch, self.number, message).message;
-                out.candidates.push(candidate);
-                out.first_divergence = divergence;
-            }
+        let found = closest(self.file, &parts.old);
+        let message = match found.as_ref().and_then(|(candidates, _)| candidates.first()) {
+            None => "Its context is not in the file, and no region is similar to it.".to_owned(),
+            Some(candidate) => format!(
+                "Its context is not in the file. The closest region is lines {}-{} ({:.0} % alike).",
+                candidate.start_line,
+                candidate.end_line,
+                candidate.similarity * 100.0
+            ),
+        };
+        let mut out = refusal(RefusalKind::NoMatch, self.number, message);
+        if let Some((candidates, divergence)) = found {
+            out.candidates = candidates;
+            out.first_divergence = divergence;
         }
         Box::new(out)
     }

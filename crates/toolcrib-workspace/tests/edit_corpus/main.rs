@@ -66,7 +66,8 @@ fn judge(case: &Case, tally: &mut Tally, slowest: &mut Vec<Duration>) {
 
 #[test]
 fn damaged_edits_come_out_right_or_are_refused() {
-    let cases = corpus::generate(0x0070_01c7);
+    let seed = std::env::var("CORPUS_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0x0070_01c7);
+    let cases = corpus::generate(seed);
     assert!(cases.len() >= 3_000, "only {} cases", cases.len());
     let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
     let mut times = Vec::new();

@@ -103,9 +103,11 @@ fn indents(m: &Maker<'_>, rng: &mut Rng) -> Vec<Case> {
         })
     };
     if solid().any(|l| l.starts_with(UNIT)) && solid().all(|l| !indent(l).contains('\t')) {
-        if tabbed(&old) != old {
-            out.extend(m.case("tabs for spaces", &tabbed(&old), &tabbed(&new)));
+        // Without indentation in old, nothing tells how new should be indented.
+        if tabbed(&old) == old {
+            return out;
         }
+        out.extend(m.case("tabs for spaces", &tabbed(&old), &tabbed(&new)));
         let file: Vec<String> = tabbed(&m.source.lines);
         let swapped = Maker {
             source: &Source::new(m.source.name.clone(), file.join("\n") + "\n"),
@@ -130,7 +132,7 @@ fn indents(m: &Maker<'_>, rng: &mut Rng) -> Vec<Case> {
 fn whitespace(m: &Maker<'_>, rng: &mut Rng) -> Vec<Case> {
     let mut out = Vec::new();
     let mut dirty = m.old();
-    for line in &mut dirty {
+    for line in dirty.iter_mut().filter(|line| !line.trim().is_empty()) {
         line.push_str(["", "", "", " ", "  ", "\t"][rng.usize(0..6)]);
     }
     if dirty != m.old() {

@@ -122,7 +122,8 @@ fn truth(source: &Source, rng: &mut Rng) -> Option<Truth> {
     if region.iter().map(|l| l.trim().len()).sum::<usize>() < 30 || region.iter().any(|l| l.len() > 300) {
         return None;
     }
-    if source.count_bare(&region) != 1 {
+    // Once as lines, and once as text: the end of one line may read like another.
+    if source.count_bare(&region) != 1 || source.text.matches(region.join("\n").trim()).count() != 1 {
         return None;
     }
     let mut steps: Vec<Step> = (0..length).map(Step::Keep).collect();
