@@ -132,7 +132,12 @@ fn indents(m: &Maker<'_>, rng: &mut Rng) -> Vec<Case> {
 fn whitespace(m: &Maker<'_>, rng: &mut Rng) -> Vec<Case> {
     let mut out = Vec::new();
     let mut dirty = m.old();
-    for line in dirty.iter_mut().filter(|line| !line.trim().is_empty()) {
+    let whole = m.old();
+    let last = whole.len() - usize::from(!m.newline);
+    // Not where the text ends within the line (then it is not part of the match), nor on lines that occur twice.
+    let single =
+        |line: &String| !line.trim().is_empty() && whole.iter().filter(|other| *other == line).count() == 1;
+    for line in dirty.iter_mut().take(last).filter(|line| single(line)) {
         line.push_str(["", "", "", " ", "  ", "\t"][rng.usize(0..6)]);
     }
     if dirty != m.old() {
