@@ -70,13 +70,11 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn bytes_outside_an_edit_never_change(before in awkward(), after in awkward(), new in "[a-z(){} ]{0,20}") {
+    fn bytes_outside_an_edit_never_change(before in awkward(), after in awkward(), new in "([a-z(){}][a-z(){} ]{0,19})?") {
         let file = [before.as_slice(), MARK.as_bytes(), &after].concat();
         prop_assume!(!is_utf16(&file));
         prop_assume!(new != MARK && !new.contains(MARK));
         let edited = apply(&file, &[Edit::new(MARK, new.clone())]);
-        // A replacement that starts with the indentation already there is the one thing read differently.
-        prop_assume!(!new.starts_with(' '));
         prop_assert_eq!(edited.unwrap().bytes, [before.as_slice(), new.as_bytes(), &after].concat());
     }
 

@@ -70,6 +70,34 @@ pub(crate) fn replace_ops(
     out.extend((n..to.end).map(Op::Insert));
 }
 
+/// The search text with the file's indentation, if the replacement is written with that one and not with that of the
+/// search text: then only the search text is off, and there is nothing to translate.
+pub(crate) fn with_indent_of_file(
+    file: &Lines<'_>,
+    found: &Found,
+    old: &[&str],
+    new: &[&str],
+) -> Option<Vec<String>> {
+    let first = file.at(found.start);
+    let mut moved = Vec::with_capacity(old.len());
+    for (index, piece) in old.iter().enumerate() {
+        let at = found.map.get(index).copied().flatten().filter(|_| !piece.trim().is_empty());
+        moved.push(match at {
+            Some(at) => {
+                let real = String::from_utf8_lossy(file.body(first + at)).into_owned();
+                format!("{}{}", indent(&real), piece.trim_start_matches([' ', '\t']))
+            }
+            None => (*piece).to_owned(),
+        });
+    }
+    let count = |lines: &dyn Fn(&str) -> bool| {
+        new.iter().filter(|line| !line.trim().is_empty() && lines(line)).count()
+    };
+    let as_remembered = count(&|line| old.contains(&line));
+    let as_in_file = count(&|line| !old.contains(&line) && moved.iter().any(|other| other == line));
+    (as_in_file > 0 && as_remembered == 0).then_some(moved)
+}
+
 /// One line of the matched part of the file.
 struct Piece<'a> {
     body: &'a [u8],
@@ -196,13 +224,16 @@ impl Adapt {
     }
 }
 
+/// A line of the result and the ending it brings along, if any.
+type Written<'a> = (Vec<u8>, &'a [u8]);
+
 /// One pass over the steps, which are in file order.
 struct Walk<'b, 'a> {
     builder: &'b Builder<'a>,
     pieces: &'b [Piece<'a>],
     found: &'b Found,
     adapt: &'b Adapt,
-    out: Vec<(Vec<u8>, &'a [u8])>,
+    out: Vec<Written<'a>>,
     /// The next line of the region that nothing was decided about yet.
     next: usize,
 }
@@ -216,7 +247,7 @@ enum Did {
 }
 
 impl<'a> Walk<'_, 'a> {
-    fn run(mut self) -> Result<Vec<(Vec<u8>, &'a [u8])>, Uncertain> {
+    fn run(mut self) -> Result<Vec<Written<'a>>, Uncertain> {
         self.refuse_blank_lines_of_unknown_place()?;
         let mut before = Did::Stay;
         for op in self.builder.ops {

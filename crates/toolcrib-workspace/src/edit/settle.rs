@@ -52,7 +52,8 @@ pub(crate) fn settle(bytes: &[u8], edit: &Edit, index: usize, encoding: Encoding
             );
         }
     }
-    Err(Box::new(match applied_at(bytes, &edit.new) {
+    let applied = applied_at(bytes, &edit.new).filter(|_| deleted_is_gone(&file, &edit.old, &edit.new));
+    Err(Box::new(match applied {
         Some(at) => refuse::already_applied(&file, index, at),
         None => refuse::no_match(&file, index, &edit.old),
     }))
@@ -88,6 +89,20 @@ fn applied_at(bytes: &[u8], new: &str) -> Option<Range<usize>> {
         }
         _ => None,
     }
+}
+
+/// For an edit that only deletes: whether what it deletes is nowhere in the file.
+fn deleted_is_gone(file: &Lines<'_>, old: &str, new: &str) -> bool {
+    if !old.contains(new.trim()) {
+        return true;
+    }
+    let kept = lines::pieces(new);
+    let gone: Vec<u64> = lines::pieces(old)
+        .iter()
+        .filter(|line| line.trim().len() >= 4 && !kept.contains(line))
+        .map(|line| lines::bare_hash(line.as_bytes()))
+        .collect();
+    !gone.is_empty() && file.lines.iter().all(|line| !gone.contains(&line.hash))
 }
 
 struct Context<'a> {
@@ -131,7 +146,13 @@ impl Context<'_> {
                 if exact.is_empty() { find::tolerant(file, &variant.old)? } else { (Level::Exact, exact) };
             Some((level, found, variant))
         });
-        let (level, found, variant) = matched.min_by_key(|(level, _, _)| *level)?;
+        let (level, mut found, variant) = matched.min_by_key(|(level, _, _)| *level)?;
+        // The numbers that were left in say which of several equal places it was copied from.
+        if let Some(first) = variant.first_line.filter(|_| found.len() > 1 && !self.edit.replace_all) {
+            let named: Vec<Found> =
+                found.iter().filter(|one| file.at(one.start) + 1 == first).cloned().collect();
+            found = if named.len() == 1 { named } else { found };
+        }
         Some(self.decide(Some(file), strategy, level, found, &variant.old, &variant.new))
     }
 
@@ -151,6 +172,16 @@ impl Context<'_> {
             None => (new, strategy),
         };
         let (old_pieces, new_pieces) = (lines::pieces(old), lines::pieces(new));
+        let moved = match (file, chosen.as_slice()) {
+            (Some(file), [one]) if level.moves_indent() => {
+                build::with_indent_of_file(file, one, &old_pieces, &new_pieces)
+            }
+            _ => None,
+        };
+        let old_pieces = match &moved {
+            Some(moved) => moved.iter().map(String::as_str).collect(),
+            None => old_pieces,
+        };
         let literal = old_pieces == new_pieces;
         let ops = if literal { Vec::new() } else { build::ops(&old_pieces, &new_pieces) };
         let builder = Builder {
@@ -233,7 +264,9 @@ impl Context<'_> {
                         .any(|part| part.chars().any(char::is_alphanumeric) || is_indent(part))
             })
         } else {
-            applied_at(self.bytes, new).is_some_and(|at| at.start < found.end && found.start < at.end)
+            // A deletion leaves text that is part of what is there now.
+            !old.contains(new.trim())
+                && applied_at(self.bytes, new).is_some_and(|at| at.start < found.end && found.start < at.end)
         };
         if !there {
             return Ok(());

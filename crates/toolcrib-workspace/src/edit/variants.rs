@@ -6,6 +6,8 @@ use super::lines::pieces;
 pub(crate) struct Variant {
     pub(crate) old: String,
     pub(crate) new: String,
+    /// The number that the first line carried.
+    pub(crate) first_line: Option<usize>,
 }
 
 /// `  12\ttext`, `12→text`, `12|text`, `12 | text`, `12:text`: the number, the separator and the text.
@@ -38,10 +40,11 @@ pub(crate) fn without_line_numbers(old: &str, new: &str) -> Vec<Variant> {
         separator = Some(found);
     }
     let Some(separator) = separator else { return Vec::new() };
+    let first_line = lines.first().and_then(|line| numbered(line)).map(|(number, _, _)| number);
     let with = |space: bool| {
         let new = strip_new(new, separator, space)?;
         let old: Vec<&str> = lines.iter().map(|line| strip(line, separator, space).unwrap_or(line)).collect();
-        Some(Variant { old: old.join("\n"), new })
+        Some(Variant { old: old.join("\n"), new, first_line })
     };
     // `12: text` and `12 | text`: the blank may belong to the number or to the text.
     let spaced = spaced && matches!(separator, ':' | '|');
@@ -76,11 +79,11 @@ pub(crate) fn unescaped(old: &str, new: &str) -> Vec<Variant> {
     let mut out = Vec::new();
     let whole = |text: &str| if text.contains('\n') { Some(text.to_owned()) } else { json_unescape(text) };
     if let (Some(old), Some(new)) = (json_unescape(old), whole(new)) {
-        out.push(Variant { old, new });
+        out.push(Variant { old, new, first_line: None });
     }
     let bare = |text: &str| if text.contains('\n') { Some(text.to_owned()) } else { newline_unescape(text) };
     if let (Some(old), Some(new)) = (newline_unescape(old), bare(new)) {
-        out.push(Variant { old, new });
+        out.push(Variant { old, new, first_line: None });
     }
     out
 }

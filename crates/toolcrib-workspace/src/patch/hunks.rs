@@ -217,7 +217,7 @@ impl Patcher<'_> {
         let built = builder.build(&Found { start, end, map });
         let mut out = built.map_err(|uncertain| self.uncertain(parts, line, &uncertain.0))?;
         let last_stays = matches!(parts.ops.last(), Some(Op::Keep(_)));
-        if !closed && !last_stays && !out.is_empty() && !self.hunk.no_final_newline {
+        if !closed && !last_stays && !parts.new.is_empty() && !self.hunk.no_final_newline {
             out.extend_from_slice(self.ending);
         }
         if closed && at_end && self.hunk.no_final_newline && out.ends_with(self.ending) {

@@ -6,8 +6,11 @@ use crate::edit::lines::{self, Lines, fold, same_bare, same_but_trailing};
 use super::Hunk;
 
 /// From strict to tolerant; the first that fits anywhere is used.
-const PASSES: [(Level, fn(&[u8], &[u8]) -> bool); 3] =
+const PASSES: [(Level, Same); 3] =
     [(Level::Exact, |a, b| a == b), (Level::Whitespace, same_but_trailing), (Level::Reindent, same_bare)];
+
+/// Whether a line of the file is a line of the hunk.
+type Same = fn(&[u8], &[u8]) -> bool;
 
 /// What the hunks before this one determined.
 #[derive(Clone, Copy, Default)]
@@ -79,7 +82,7 @@ pub(super) fn insertion(file: &Lines<'_>, hunk: &Hunk, progress: Progress) -> Pl
     Place::At(at, Level::Exact)
 }
 
-fn fits(file: &Lines<'_>, old: &[&str], same: fn(&[u8], &[u8]) -> bool) -> Vec<usize> {
+fn fits(file: &Lines<'_>, old: &[&str], same: Same) -> Vec<usize> {
     let key =
         old.iter().map(|piece| lines::bare_hash(piece.as_bytes())).enumerate().find(|(_, hash)| *hash != 0);
     let count = (file.count() + 1).saturating_sub(old.len());

@@ -95,6 +95,9 @@ fn indents(m: &Maker<'_>, rng: &mut Rng) -> Vec<Case> {
     if common > 0 {
         let flat = |lines: &[String]| map(lines, |l| l[common..].to_owned());
         out.extend(m.case("indent shifted out", &flat(&old), &flat(&new)));
+        if m.truth.steps.iter().any(|step| matches!(step, Step::Keep(i) if !old[*i].trim().is_empty())) {
+            out.extend(m.case("indent shifted in old only", &flat(&old), &new));
+        }
     }
     let tabbed = |lines: &[String]| {
         map(lines, |l| {
@@ -366,7 +369,9 @@ fn refusals(m: &Maker<'_>, other: &Source, rng: &mut Rng) -> Vec<Case> {
     let done = String::from_utf8(m.right()).unwrap();
     let trivial = m.new().iter().map(|l| l.trim().len()).sum::<usize>() < 20;
     if !done.contains(&edit.old) && !trivial {
-        let expect = Expect::Refusal(Some(RefusalKind::AlreadyApplied), 0);
+        // A deletion that was made leaves nothing to recognise it by.
+        let deletes = edit.old.contains(edit.new.trim());
+        let expect = Expect::Refusal((!deletes).then_some(RefusalKind::AlreadyApplied), 0);
         out.extend(m.full("must refuse: already applied", done, edit.clone(), expect));
     }
     // Several edits, of which one is bad.

@@ -188,11 +188,12 @@ fn truth(source: &Source, rng: &mut Rng) -> Option<Truth> {
     let truth = Truth { first, lines: region, steps };
     let result = truth.result(&truth.lines);
     let text = result.join("\n");
-    if text == truth.lines.join("\n") || source.text.contains(&text) || text.trim().is_empty() {
+    if text == truth.lines.join("\n") || text.trim().is_empty() {
         return None;
     }
-    // A deletion whose rest occurs elsewhere, or a change that old already contains, has no single reading.
-    if !result.is_empty() && source.count_bare(&result) > 0 {
+    // What the edit leaves must not be elsewhere too; within the region it may be, when lines at its border go.
+    let within = usize::from(Source::new(String::new(), truth.lines.join("\n")).count_bare(&result) > 0);
+    if source.count_bare(&result) > within || (within == 0 && source.text.contains(&text)) {
         return None;
     }
     Some(truth)
