@@ -1,5 +1,17 @@
 //! Bounded work: large files, huge lines and hostile shapes are answered in reasonable time.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stdout,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test fails by panicking, helpers included"
+)]
+
 use std::time::{Duration, Instant};
 
 use toolcrib_workspace::diff;

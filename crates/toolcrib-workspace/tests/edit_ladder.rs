@@ -1,5 +1,17 @@
 //! The rungs of the edit ladder, one by one, and every kind of refusal.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stdout,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test fails by panicking, helpers included"
+)]
+
 use toolcrib_workspace::edit::{Edit, Refusal, RefusalKind, Strategy, apply};
 
 fn edit(file: &str, old: &str, new: &str) -> Result<(String, Strategy), Box<Refusal>> {

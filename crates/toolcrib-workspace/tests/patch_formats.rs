@@ -1,5 +1,17 @@
 //! What patches look like in the wild, and where hunks go.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stdout,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test fails by panicking, helpers included"
+)]
+
 use toolcrib_workspace::edit::RefusalKind;
 use toolcrib_workspace::patch::{FilePatch, HunkRefusal, apply_hunks, parse};
 
@@ -91,10 +103,7 @@ fn line_numbers_pick_among_equals_and_order_does_too() {
 fn anchors_nest() {
     let file = "class A:\n    def f():\n        x\nclass B:\n    def f():\n        x\n";
     let patch = body("@@ class B:\n@@     def f():\n-        x\n+        y");
-    assert_eq!(
-        update(file, &patch).unwrap(),
-        file.replacen("x\nclass", "x\nclass", 1).trim_end_matches("x\n").to_owned() + "y\n"
-    );
+    assert_eq!(update(file, &patch).unwrap(), file.trim_end_matches("x\n").to_owned() + "y\n");
     let unclear = body("@@ def f():\n-        x\n+        y");
     assert_eq!(update(file, &unclear).unwrap_err().kind, RefusalKind::Ambiguous);
     let missing = update(file, &body("@@ class C:\n-        x\n+        y")).unwrap_err();

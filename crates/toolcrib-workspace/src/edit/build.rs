@@ -77,7 +77,7 @@ pub(crate) fn with_indent_of_file(
     found: &Found,
     old: &[&str],
     new: &[&str],
-) -> Option<Vec<String>> {
+) -> Result<Option<Vec<String>>, Uncertain> {
     let first = file.at(found.start);
     let mut moved = Vec::with_capacity(old.len());
     for (index, piece) in old.iter().enumerate() {
@@ -90,12 +90,37 @@ pub(crate) fn with_indent_of_file(
             None => (*piece).to_owned(),
         });
     }
-    let count = |lines: &dyn Fn(&str) -> bool| {
-        new.iter().filter(|line| !line.trim().is_empty() && lines(line)).count()
+    let (mut remembered, mut real) = (0, 0);
+    // Brackets alone are everywhere and at every depth.
+    let telling = |line: &&&str| line.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
+    for line in new.iter().filter(telling) {
+        let was = old.contains(line);
+        let is = moved.iter().any(|other| other == line);
+        remembered += usize::from(was && !is);
+        real += usize::from(is && !was);
+    }
+    let least = |lines: &mut dyn Iterator<Item = &str>| {
+        lines.filter(|line| !line.trim().is_empty()).map(|line| indent(line).len()).min()
     };
-    let as_remembered = count(&|line| old.contains(&line));
-    let as_in_file = count(&|line| !old.contains(&line) && moved.iter().any(|other| other == line));
-    (as_in_file > 0 && as_remembered == 0).then_some(moved)
+    let (was, is) = (least(&mut old.iter().copied()), least(&mut moved.iter().map(String::as_str)));
+    match (real, remembered) {
+        // Nothing tells the two apart, except that the replacement starts as deep as the file does.
+        (0, 0) if was != is && least(&mut new.iter().copied()) == is => Err(unclear()),
+        (0, _) => Ok(None),
+        (_, 0) => Ok(Some(moved)),
+        // An edit that moves a few lines by just the difference: the reading with far fewer changes is the one.
+        _ if remembered >= real * 2 => Ok(None),
+        _ if real >= remembered * 4 => Ok(Some(moved)),
+        _ => Err(unclear()),
+    }
+}
+
+fn unclear() -> Uncertain {
+    Uncertain(
+        "it is not clear whether new_string is indented as old_string or as the file, so how deep its lines belong \
+         is not certain"
+            .to_owned(),
+    )
 }
 
 /// One line of the matched part of the file.

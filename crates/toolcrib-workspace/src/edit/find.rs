@@ -2,6 +2,8 @@
 //!
 //! Every rung returns all its matches; whether several are a refusal is decided in one place, above.
 
+use std::collections::HashMap;
+
 use super::lines::{self, Line, Lines, fold, plain, same_bare, same_but_trailing, units};
 
 /// How many matches are looked for before counting stops.
@@ -276,6 +278,9 @@ fn whole_lines_at(
         }
         same_indent &= same_but_trailing(piece, body);
     }
+    if !same_indent && !one_indent_each(file, pieces, solid, window) {
+        return None;
+    }
     let level = match (same_indent, drift == 0) {
         (true, true) => Level::Whitespace,
         (true, false) => Level::BlankLines,
@@ -283,6 +288,21 @@ fn whole_lines_at(
         (false, false) => Level::ReindentBlankLines,
     };
     Some((level, found))
+}
+
+/// Whether lines indented alike in the search text are indented alike in the file. Else the shapes differ, and the
+/// lines that happen to agree (closing brackets, mostly) are not those that were meant. A first line without
+/// indentation says nothing: it is lost easily.
+fn one_indent_each(file: &Lines<'_>, pieces: &[&str], solid: &[usize], window: &[usize]) -> bool {
+    let mut seen: HashMap<&str, &[u8]> = HashMap::new();
+    solid.iter().zip(window).all(|(piece, line)| {
+        let text = pieces.get(*piece).copied().unwrap_or_default();
+        let own = lines::indent(text);
+        let body = file.body(*line);
+        let depth = body.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
+        let real = body.get(..depth).unwrap_or_default();
+        (*piece == 0 && own.is_empty()) || *seen.entry(own).or_insert(real) == real
+    })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Pairs of lines known to be the same give the evidence: what is indented so in the search text is indented so in
 //! the file. A new line's indentation is looked up there, else derived from a rule that explains every pair. Where
-//! rules that all fit disagree, the one whose steps are the file's own wins, and otherwise nobody does.
+//! rules that all fit disagree, a plain shift wins if its step is the file's own, and otherwise nobody does.
 
 use super::lines::Lines;
 
@@ -76,26 +76,24 @@ impl IndentMap {
         if let Some(first) = seen.next() {
             return seen.all(|other| other == first).then(|| first.clone());
         }
-        let mut results: Vec<String> = Vec::new();
+        let mut results: Vec<(String, bool)> = Vec::new();
         for rule in &self.rules {
             if let Some(result) = rule.apply(indent)
-                && !results.contains(&result)
+                && !results.iter().any(|(other, _)| *other == result)
             {
-                results.push(result);
+                results.push((result, matches!(rule, Rule::Scale(..))));
             }
         }
-        if results.len() > 1
-            && let Some(unit) = self.unit
-        {
-            results.retain(|result| self.steps_fit(result, unit));
+        if results.len() > 1 {
+            results.retain(|(result, scaled)| !scaled && self.is_one_step(result));
         }
-        if results.len() == 1 { results.pop() } else { None }
+        if results.len() == 1 { results.pop().map(|(result, _)| result) } else { None }
     }
 
-    /// Whether a result lies one file-sized step (or several) from an indentation known to be in the file, and is
-    /// the nearest such: a deeper line is usually one step deeper.
-    fn steps_fit(&self, result: &str, unit: usize) -> bool {
-        self.pairs.iter().any(|(_, f)| result.len().abs_diff(f.len()) == unit)
+    /// Whether a result lies one step of the file's size from an indentation known to be there, as most lines do
+    /// that are deeper or shallower than their neighbours.
+    fn is_one_step(&self, result: &str) -> bool {
+        self.unit.is_some_and(|unit| self.pairs.iter().any(|(_, f)| result.len().abs_diff(f.len()) == unit))
     }
 }
 
@@ -188,7 +186,11 @@ mod tests {
             map(&[("    ", "        ")], Some(4)).translate("        ").as_deref(),
             Some("            ")
         );
-        assert_eq!(map(&[("    ", "  ")], Some(2)).translate("        ").as_deref(), Some("    "));
+        assert_eq!(map(&[("    ", "  ")], Some(2)).translate("        "), None);
+        assert_eq!(
+            map(&[("    ", "  "), ("        ", "    ")], Some(2)).translate("            ").as_deref(),
+            Some("      ")
+        );
         assert_eq!(map(&[("", "  "), ("", "    ")], Some(2)).translate(""), None);
     }
 }

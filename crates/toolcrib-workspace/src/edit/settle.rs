@@ -167,6 +167,7 @@ impl Context<'_> {
         new: &str,
     ) -> Outcome {
         let chosen = self.choose(found)?;
+        chosen.iter().try_for_each(|found| self.refuse_repeated(found, level, old, new))?;
         let (new, strategy) = match self.doubled_indent(&chosen, level, old, new) {
             Some(rest) => (rest, Strategy::Reindent),
             None => (new, strategy),
@@ -175,6 +176,7 @@ impl Context<'_> {
         let moved = match (file, chosen.as_slice()) {
             (Some(file), [one]) if level.moves_indent() => {
                 build::with_indent_of_file(file, one, &old_pieces, &new_pieces)
+                    .map_err(|uncertain| self.uncertain(one, &uncertain.0))?
             }
             _ => None,
         };
@@ -196,7 +198,6 @@ impl Context<'_> {
         };
         let mut splices = Vec::with_capacity(chosen.len());
         for found in &chosen {
-            self.refuse_repeated(found, level, old, new)?;
             // Old and new differ in line endings only: then those are the point.
             let bytes = if literal {
                 new.as_bytes().to_vec()

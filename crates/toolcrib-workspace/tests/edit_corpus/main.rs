@@ -3,13 +3,25 @@
 //! A true edit is a list of steps on real lines. The file, the search text and the replacement are each derived from
 //! it separately, so the right answer never depends on the code under test. Run with `--nocapture` for the table.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stdout,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test fails by panicking, helpers included"
+)]
+
 mod corpus;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use corpus::{Case, Expect};
-use toolcrib_workspace::edit::{RefusalKind, apply};
+use toolcrib_workspace::edit::{Refusal, apply};
 
 #[derive(Default)]
 struct Tally {
@@ -23,7 +35,7 @@ struct Tally {
 }
 
 /// Whether a refusal says where to look: the closest region, or plainly that there is none.
-fn named(refusal: &toolcrib_workspace::edit::Refusal) -> bool {
+fn named(refusal: &Refusal) -> bool {
     !refusal.candidates.is_empty() || refusal.message.contains("no region is similar")
 }
 
@@ -115,5 +127,4 @@ fn damaged_edits_come_out_right_or_are_refused() {
     assert!(
         tallies.contains_key("duplicated") && tallies["duplicated"].refused == tallies["duplicated"].cases
     );
-    let _ = RefusalKind::Ambiguous;
 }

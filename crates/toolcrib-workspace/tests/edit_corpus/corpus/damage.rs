@@ -32,16 +32,16 @@ impl Maker<'_> {
         all.join("\n") + "\n"
     }
 
-    fn old(&self) -> Vec<String> {
+    fn before(&self) -> Vec<String> {
         self.truth.lines.clone()
     }
 
-    fn new(&self) -> Vec<String> {
+    fn after(&self) -> Vec<String> {
         self.truth.result(&self.truth.lines)
     }
 
     fn right(&self) -> Vec<u8> {
-        self.file(&self.new()).into_bytes()
+        self.file(&self.after()).into_bytes()
     }
 
     fn edit(&self, old: &[String], new: &[String]) -> Edit {
@@ -71,7 +71,7 @@ pub fn all(source: &Source, other: &Source, truth: &Truth, rng: &mut Rng) -> Vec
     let maker = Maker { source, truth, newline: rng.bool() };
     let m = &maker;
     let mut out = Vec::new();
-    out.extend(m.case("exact", &m.old(), &m.new()));
+    out.extend(m.case("exact", &m.before(), &m.after()));
     out.extend(indents(m, rng));
     out.extend(whitespace(m, rng));
     out.extend(endings(m));
@@ -86,7 +86,7 @@ pub fn all(source: &Source, other: &Source, truth: &Truth, rng: &mut Rng) -> Vec
 
 fn indents(m: &Maker<'_>, rng: &mut Rng) -> Vec<Case> {
     let mut out = Vec::new();
-    let (old, new) = (m.old(), m.new());
+    let (old, new) = (m.before(), m.after());
     let by = [UNIT, "  ", "\t"][rng.usize(0..3)];
     let deeper = |lines: &[String]| map(lines, |l| format!("{by}{l}"));
     out.extend(m.case("indent shifted deeper", &deeper(&old), &deeper(&new)));
@@ -134,20 +134,21 @@ fn indents(m: &Maker<'_>, rng: &mut Rng) -> Vec<Case> {
 
 fn whitespace(m: &Maker<'_>, rng: &mut Rng) -> Vec<Case> {
     let mut out = Vec::new();
-    let mut dirty = m.old();
-    let whole = m.old();
+    let mut dirty = m.before();
+    let whole = m.before();
     let last = whole.len() - usize::from(!m.newline);
     // Not where the text ends within the line (then it is not part of the match), nor on lines that occur twice.
-    let single =
-        |line: &String| !line.trim().is_empty() && whole.iter().filter(|other| *other == line).count() == 1;
+    let single = |line: &String| {
+        !line.trim().is_empty() && whole.iter().filter(|other| other.trim() == line.trim()).count() == 1
+    };
     for line in dirty.iter_mut().take(last).filter(|line| single(line)) {
         line.push_str(["", "", "", " ", "  ", "\t"][rng.usize(0..6)]);
     }
-    if dirty != m.old() {
+    if dirty != m.before() {
         // Lines that the edit writes carry the same habit; the file has none of it.
         let new = m.truth.result(&dirty);
         let clean = |l: &String| l.trim_end() == l;
-        if m.old().iter().all(clean) && m.new().iter().all(clean) {
+        if m.before().iter().all(clean) && m.after().iter().all(clean) {
             out.extend(m.case("trailing space in old", &dirty, &new));
         }
         // The other way round: the file has it, and lines that stay keep it.
@@ -158,18 +159,18 @@ fn whitespace(m: &Maker<'_>, rng: &mut Rng) -> Vec<Case> {
             .filter_map(|step| match step {
                 Step::Keep(i) => Some(dirty[*i].clone()),
                 Step::Delete(_) => None,
-                other => Truth { steps: vec![other.clone()], ..m.truth.clone() }.result(&m.old()).pop(),
+                other => Truth { steps: vec![other.clone()], ..m.truth.clone() }.result(&m.before()).pop(),
             })
             .collect();
         let right = Expect::Bytes(m.file(&expected).into_bytes());
-        out.extend(m.full("trailing space in file", m.file(&dirty), m.edit(&m.old(), &m.new()), right));
+        out.extend(m.full("trailing space in file", m.file(&dirty), m.edit(&m.before(), &m.after()), right));
     }
     out
 }
 
 fn endings(m: &Maker<'_>) -> Vec<Case> {
     let crlf = |text: &str| text.replace('\n', "\r\n");
-    let edit = m.edit(&m.old(), &m.new());
+    let edit = m.edit(&m.before(), &m.after());
     let right = crlf(&String::from_utf8(m.right()).unwrap()).into_bytes();
     let mut out = Vec::new();
     out.extend(m.full("CRLF file, LF edit", crlf(&m.source.text), edit.clone(), Expect::Bytes(right)));
@@ -194,7 +195,7 @@ fn curly(line: &str) -> String {
 
 fn quotes(m: &Maker<'_>) -> Vec<Case> {
     let mut out = Vec::new();
-    let (old, new) = (m.old(), m.new());
+    let (old, new) = (m.before(), m.after());
     let ascii = old.iter().chain(&new).all(|l| l.is_ascii());
     let smart = map(&old, curly);
     if smart == old || !ascii {
@@ -225,14 +226,14 @@ fn numbers(m: &Maker<'_>, rng: &mut Rng) -> Vec<Case> {
             .collect()
     };
     let mut out = Vec::new();
-    out.extend(m.case("line numbers in both", &number(&m.old()), &number(&m.new())));
-    out.extend(m.case("line numbers in old", &number(&m.old()), &m.new()));
+    out.extend(m.case("line numbers in both", &number(&m.before()), &number(&m.after())));
+    out.extend(m.case("line numbers in old", &number(&m.before()), &m.after()));
     out
 }
 
 fn escapes(m: &Maker<'_>) -> Vec<Case> {
     let mut out = Vec::new();
-    let edit = m.edit(&m.old(), &m.new());
+    let edit = m.edit(&m.before(), &m.after());
     let json = |text: &str| {
         text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t")
     };
@@ -249,7 +250,7 @@ fn escapes(m: &Maker<'_>) -> Vec<Case> {
 
 fn blanks(m: &Maker<'_>, rng: &mut Rng) -> Vec<Case> {
     let mut out = Vec::new();
-    let old = m.old();
+    let old = m.before();
     // A blank line that stays, between lines that stay, is forgotten.
     let quiet = |i: usize| m.truth.quiet_before(i) && m.truth.quiet_before(i + 1);
     let lone =
@@ -276,8 +277,8 @@ fn blanks(m: &Maker<'_>, rng: &mut Rng) -> Vec<Case> {
     let at_border = |line: Option<&String>| line.is_none_or(|l| l.trim().is_empty());
     let above = m.truth.first.checked_sub(1).and_then(|i| m.source.lines.get(i));
     let below = m.source.lines.get(m.truth.first + old.len());
-    if !at_border(above) && !at_border(below) && !m.new().is_empty() {
-        out.extend(m.case("blank lines around", &around(&old), &around(&m.new())));
+    if !at_border(above) && !at_border(below) && !m.after().is_empty() {
+        out.extend(m.case("blank lines around", &around(&old), &around(&m.after())));
     }
     out
 }
@@ -293,7 +294,7 @@ fn misremember(line: &str, rng: &mut Rng) -> Option<String> {
 
 fn stale(m: &Maker<'_>, rng: &mut Rng) -> Vec<Case> {
     let mut out = Vec::new();
-    let old = m.old();
+    let old = m.before();
     let middle: Vec<usize> = (1..old.len() - 1).filter(|i| m.truth.keeps(*i)).collect();
     if !middle.is_empty() {
         let line = middle[rng.usize(0..middle.len())];
@@ -313,8 +314,6 @@ fn stale(m: &Maker<'_>, rng: &mut Rng) -> Vec<Case> {
                 twin[line] = other;
                 if twin[line] != remembered[line] {
                     let file = format!("{}{}\n", m.source.text, twin.join("\n"));
-                    let right = format!("{}{}\n", String::from_utf8(m.right()).unwrap(), twin.join("\n"));
-                    let _ = right;
                     out.extend(m.full("must refuse: near-duplicates", file, edit, Expect::Refusal(None, 0)));
                 }
             }
@@ -355,19 +354,19 @@ fn stale(m: &Maker<'_>, rng: &mut Rng) -> Vec<Case> {
 
 fn refusals(m: &Maker<'_>, other: &Source, rng: &mut Rng) -> Vec<Case> {
     let mut out = Vec::new();
-    let edit = m.edit(&m.old(), &m.new());
+    let edit = m.edit(&m.before(), &m.after());
     // Absent: the block is of another file.
-    if other.count_bare(&m.old()) == 0 && other.count_bare(&m.new()) == 0 {
+    if other.count_bare(&m.before()) == 0 && other.count_bare(&m.after()) == 0 {
         let file = other.text.clone();
         let expect = Expect::Refusal(Some(RefusalKind::NoMatch), 0);
         out.extend(
             m.full("must refuse: absent", file, edit.clone(), expect).map(|c| Case { lines: None, ..c }),
         );
     }
-    let twice = format!("{}{}\n", m.source.text, m.old().join("\n"));
+    let twice = format!("{}{}\n", m.source.text, m.before().join("\n"));
     out.extend(m.full("duplicated", twice, edit.clone(), Expect::Refusal(Some(RefusalKind::Ambiguous), 0)));
     let done = String::from_utf8(m.right()).unwrap();
-    let trivial = m.new().iter().map(|l| l.trim().len()).sum::<usize>() < 20;
+    let trivial = m.after().iter().map(|l| l.trim().len()).sum::<usize>() < 20;
     if !done.contains(&edit.old) && !trivial {
         // A deletion that was made leaves nothing to recognise it by.
         let deletes = edit.old.contains(edit.new.trim());
