@@ -91,13 +91,13 @@ pub(crate) fn with_indent_of_file(
         });
     }
     let (mut remembered, mut real) = (0, 0);
-    // Brackets alone are everywhere and at every depth.
-    let telling = |line: &&&str| line.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
-    for line in new.iter().filter(telling) {
+    // Brackets alone are everywhere and at every depth, so they are no evidence for the file.
+    let telling = |line: &str| line.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
+    for line in new.iter().filter(|line| !line.trim().is_empty()) {
         let was = old.contains(line);
         let is = moved.iter().any(|other| other == line);
         remembered += usize::from(was && !is);
-        real += usize::from(is && !was);
+        real += usize::from(is && !was && telling(line));
     }
     let least = |lines: &mut dyn Iterator<Item = &str>| {
         lines.filter(|line| !line.trim().is_empty()).map(|line| indent(line).len()).min()
@@ -342,18 +342,35 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// A blank line that only the caller has, next to new blank lines: which one is meant cannot be told.
+    /// A blank line that only the caller has, where other blank lines are near a change: which of them stays, goes
+    /// or comes cannot be told.
     fn refuse_blank_lines_of_unknown_place(&self) -> Result<(), Uncertain> {
-        let blank = |n: usize| self.builder.new.get(n).is_some_and(|line| line.trim().is_empty());
-        let ghost = |op: &Op| matches!(op, Op::Keep(o) if self.place(*o).is_none() && *o + 1 != self.builder.old.len());
-        let ops = self.builder.ops;
-        for (index, _) in ops.iter().enumerate().filter(|(_, op)| ghost(op)) {
-            let coming = |op: &&Op| matches!(op, Op::Insert(_) | Op::Change(..));
-            let after = ops.get(index + 1..).unwrap_or_default().iter().take_while(coming);
-            let before = ops.get(..index).unwrap_or_default().iter().rev().take_while(coming);
-            if after.chain(before).any(|op| matches!(op, Op::Insert(n) | Op::Change(_, n) if blank(*n))) {
+        let blank = |lines: &[&str], at: usize| lines.get(at).is_some_and(|line| line.trim().is_empty());
+        let (old, new) = (self.builder.old, self.builder.new);
+        let last = old.len().saturating_sub(1);
+        let stays = |op: &Op| matches!(op, Op::Keep(o) if !blank(old, *o));
+        for stretch in self.builder.ops.split(stays) {
+            let (mut ghosts, mut blanks, mut changes) = (0, 0, 0);
+            for op in stretch {
+                match *op {
+                    Op::Keep(o) if o == last => {}
+                    Op::Keep(o) | Op::Drop(o) if blank(old, o) && self.place(o).is_none() => ghosts += 1,
+                    Op::Keep(_) => blanks += 1,
+                    Op::Drop(o) => {
+                        changes += 1;
+                        blanks += usize::from(blank(old, o));
+                    }
+                    Op::Insert(n) | Op::Change(_, n) => {
+                        changes += 1;
+                        blanks += usize::from(blank(new, n));
+                    }
+                }
+            }
+            if ghosts > 0 && blanks > 0 && changes > 0 {
                 return Err(Uncertain(
-                    "old_string has a blank line that the file lacks, next to blank lines that new_string adds".to_owned(),
+                    "old_string has a blank line that the file lacks, next to other blank lines and a change, so \
+                     which of them is meant is not certain"
+                        .to_owned(),
                 ));
             }
         }

@@ -278,7 +278,7 @@ fn whole_lines_at(
         }
         same_indent &= same_but_trailing(piece, body);
     }
-    if !same_indent && !one_indent_each(file, pieces, solid, window) {
+    if !same_indent && !one_indent_each(file, pieces, solid, window, drift == 0) {
         return None;
     }
     let level = match (same_indent, drift == 0) {
@@ -292,8 +292,14 @@ fn whole_lines_at(
 
 /// Whether lines indented alike in the search text are indented alike in the file. Else the shapes differ, and the
 /// lines that happen to agree (closing brackets, mostly) are not those that were meant. A first line without
-/// indentation says nothing: it is lost easily.
-fn one_indent_each(file: &Lines<'_>, pieces: &[&str], solid: &[usize], window: &[usize]) -> bool {
+/// indentation says nothing: it is lost easily, which is forgiven if nothing else is.
+fn one_indent_each(
+    file: &Lines<'_>,
+    pieces: &[&str],
+    solid: &[usize],
+    window: &[usize],
+    forgive_first: bool,
+) -> bool {
     let mut seen: HashMap<&str, &[u8]> = HashMap::new();
     solid.iter().zip(window).all(|(piece, line)| {
         let text = pieces.get(*piece).copied().unwrap_or_default();
@@ -301,7 +307,9 @@ fn one_indent_each(file: &Lines<'_>, pieces: &[&str], solid: &[usize], window: &
         let body = file.body(*line);
         let depth = body.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
         let real = body.get(..depth).unwrap_or_default();
-        (*piece == 0 && own.is_empty()) || *seen.entry(own).or_insert(real) == real
+        let telling = text.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
+        (forgive_first && *piece == 0 && own.is_empty() && telling)
+            || *seen.entry(own).or_insert(real) == real
     })
 }
 

@@ -40,9 +40,9 @@ pub(crate) fn without_line_numbers(old: &str, new: &str) -> Vec<Variant> {
         separator = Some(found);
     }
     let Some(separator) = separator else { return Vec::new() };
-    let first_line = lines.first().and_then(|line| numbered(line)).map(|(number, _, _)| number);
+    let first_line = lines.iter().find_map(|line| numbered(line)).map(|(number, _, _)| number);
     let with = |space: bool| {
-        let new = strip_new(new, separator, space)?;
+        let new = strip_new(new, separator, space, first_line.unwrap_or(0), last.unwrap_or(0))?;
         let old: Vec<&str> = lines.iter().map(|line| strip(line, separator, space).unwrap_or(line)).collect();
         Some(Variant { old: old.join("\n"), new, first_line })
     };
@@ -57,18 +57,31 @@ fn strip(line: &str, separator: char, space: bool) -> Option<&str> {
     (found == separator).then_some(rest)
 }
 
-/// The replacement without numbers: all lines, or only those that have one where that is clear.
-fn strip_new(new: &str, separator: char, space: bool) -> Option<String> {
+/// The replacement without numbers. Only those count that can be numbers of this place: they continue those of the
+/// search text. `None` where some lines have one, some do not, and it is not clear what they are.
+fn strip_new(new: &str, separator: char, space: bool, from: usize, to: usize) -> Option<String> {
     let lines = pieces(new);
     let solid = lines.iter().filter(|line| !line.trim().is_empty()).count();
-    let numbers: Vec<usize> =
-        lines.iter().filter_map(|line| numbered(line)).filter(|n| n.1 == separator).map(|n| n.0).collect();
-    let mixed = !numbers.is_empty() && numbers.len() < solid;
-    if mixed && separator == ':' {
+    let mut last = from;
+    let carries: Vec<bool> = lines
+        .iter()
+        .map(|line| match numbered(line) {
+            Some((number, found, _)) if found == separator && (last..=to + lines.len()).contains(&number) => {
+                last = number;
+                true
+            }
+            _ => false,
+        })
+        .collect();
+    let carrying = carries.iter().filter(|carries| **carries).count();
+    if carrying > 0 && carrying < solid && (separator == ':' || carrying * 2 < solid) {
         return None;
     }
-    let out: Vec<&str> = lines.iter().map(|line| strip(line, separator, space).unwrap_or(line)).collect();
-    Some(out.join("\n"))
+    let strip = |(line, carries): (&&'_ str, &bool)| match strip(line, separator, space) {
+        Some(rest) if *carries => rest.to_owned(),
+        _ => (*line).to_owned(),
+    };
+    Some(lines.iter().zip(&carries).map(strip).collect::<Vec<_>>().join("\n"))
 }
 
 /// The edit with escapes undone, if the search text has no real newline but escapes in it.
