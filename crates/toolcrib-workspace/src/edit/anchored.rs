@@ -20,6 +20,9 @@ const MIN_ALIKE: f32 = 0.5;
 /// Beyond this many lines a search text is not a memory any more.
 const MAX_LINES: usize = 2_000;
 
+/// How often a line of the search text may occur in the file.
+const MAX_FREQUENCY: usize = 20_000;
+
 /// The one certain match, if there is one.
 pub(crate) fn anchored(file: &Lines<'_>, pieces: &[&str], ops: &[Op]) -> Option<Found> {
     let solid: Vec<usize> =
@@ -75,7 +78,12 @@ fn clear_winner(file: &Lines<'_>, hashes: &[u64]) -> Option<(usize, HashMap<u64,
     let mut frequency: HashMap<u64, usize> = HashMap::new();
     for (at, line) in file.solid.iter().filter_map(|index| file.get(*index)).enumerate() {
         let Some(places) = places.get(&line.hash) else { continue };
-        *frequency.entry(line.hash).or_default() += 1;
+        let seen = frequency.entry(line.hash).or_default();
+        *seen += 1;
+        // So common that it says nothing about a place; without its votes no margin could be trusted.
+        if *seen > MAX_FREQUENCY {
+            return None;
+        }
         for start in places.iter().take(16).filter_map(|k| at.checked_sub(*k)) {
             *votes.entry(start).or_default() += 1;
         }

@@ -6,6 +6,8 @@ use super::lines::{self, Lines, fold};
 use super::pairing::alike;
 use super::{Candidate, Divergence};
 
+/// How often a line may occur before its further occurrences are ignored.
+const MAX_FREQUENCY: usize = 5_000;
 /// How much of a file is compared line by line when no line is equal.
 const MAX_FUZZY_LINES: usize = 20_000;
 /// Lines of the search text that take part.
@@ -49,14 +51,20 @@ pub(crate) fn closest(file: &Lines<'_>, pieces: &[&str]) -> Option<(Vec<Candidat
 
 /// Starts (as file line of the first piece, possibly negative) where whole lines are equal, best few.
 fn by_equal_lines(file: &Lines<'_>, solid: &[(usize, &str)]) -> Vec<isize> {
-    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut places: HashMap<u64, (Vec<usize>, usize)> = HashMap::new();
     for (index, piece) in solid {
-        places.entry(lines::bare_hash(piece.as_bytes())).or_default().push(*index);
+        places.entry(lines::bare_hash(piece.as_bytes())).or_default().0.push(*index);
     }
     let mut votes: HashMap<isize, usize> = HashMap::new();
     for index in &file.solid {
         let Some(line) = file.get(*index) else { continue };
-        for place in places.get(&line.hash).into_iter().flatten().take(8) {
+        let Some((places, seen)) = places.get_mut(&line.hash) else { continue };
+        *seen += 1;
+        // A line as common as a bracket does not tell places apart.
+        if *seen > MAX_FREQUENCY {
+            continue;
+        }
+        for place in places.iter().take(8) {
             let weight = 1 + (line.end - line.start).min(40) / 4;
             *votes.entry(*index as isize - *place as isize).or_default() += weight;
         }

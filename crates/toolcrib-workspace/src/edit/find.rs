@@ -2,8 +2,7 @@
 //!
 //! Every rung returns all its matches; whether several are a refusal is decided in one place, above.
 
-use std::collections::HashMap;
-
+use super::indent::IndentMap;
 use super::lines::{self, Line, Lines, fold, plain, same_bare, same_but_trailing, units};
 
 /// How many matches are looked for before counting stops.
@@ -278,7 +277,7 @@ fn whole_lines_at(
         }
         same_indent &= same_but_trailing(piece, body);
     }
-    if !same_indent && !one_indent_each(file, pieces, solid, window, drift == 0) {
+    if !same_indent && !uniform_indent(file, pieces, solid, window, drift == 0) {
         return None;
     }
     let level = match (same_indent, drift == 0) {
@@ -290,27 +289,30 @@ fn whole_lines_at(
     Some((level, found))
 }
 
-/// Whether lines indented alike in the search text are indented alike in the file. Else the shapes differ, and the
+/// Whether one rule turns the indentation of the search text into that of the file. Else the shapes differ, and the
 /// lines that happen to agree (closing brackets, mostly) are not those that were meant. A first line without
 /// indentation says nothing: it is lost easily, which is forgiven if nothing else is.
-fn one_indent_each(
+fn uniform_indent(
     file: &Lines<'_>,
     pieces: &[&str],
     solid: &[usize],
     window: &[usize],
     forgive_first: bool,
 ) -> bool {
-    let mut seen: HashMap<&str, &[u8]> = HashMap::new();
-    solid.iter().zip(window).all(|(piece, line)| {
+    let mut pairs = Vec::with_capacity(solid.len());
+    for (piece, line) in solid.iter().zip(window) {
         let text = pieces.get(*piece).copied().unwrap_or_default();
+        let telling = text.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
         let own = lines::indent(text);
+        if forgive_first && *piece == 0 && own.is_empty() && telling {
+            continue;
+        }
         let body = file.body(*line);
         let depth = body.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
-        let real = body.get(..depth).unwrap_or_default();
-        let telling = text.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
-        (forgive_first && *piece == 0 && own.is_empty() && telling)
-            || *seen.entry(own).or_insert(real) == real
-    })
+        let real = String::from_utf8_lossy(body.get(..depth).unwrap_or_default()).into_owned();
+        pairs.push((own.to_owned(), real));
+    }
+    IndentMap::learn(pairs, None).is_uniform()
 }
 
 #[cfg(test)]

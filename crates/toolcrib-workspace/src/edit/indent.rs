@@ -70,6 +70,11 @@ impl IndentMap {
         IndentMap { pairs: distinct, rules, unit }
     }
 
+    /// Whether one rule explains every pair, as it does when a block was only moved or written with other blanks.
+    pub(crate) fn is_uniform(&self) -> bool {
+        !self.rules.is_empty()
+    }
+
     /// The file's indentation for a line that the search text would indent so; `None` if that is not certain.
     pub(crate) fn translate(&self, indent: &str) -> Option<String> {
         let mut seen = self.pairs.iter().filter(|(o, _)| o == indent).map(|(_, f)| f);
