@@ -185,6 +185,21 @@ fn anchored_keeps_the_real_line() {
 }
 
 #[test]
+fn anchored_wants_a_clear_margin() {
+    let block = |own: [&str; 4]| -> String {
+        let shared = (0..10).map(|i| format!("shared step number {i};\n")).collect::<String>();
+        let [a, b, c, d] = own.map(|line| format!("{line};\n"));
+        format!("{a}{b}{shared}{d}{c}")
+    };
+    let one = block(["first of one", "second of one", "last of one", "common call(1)"]);
+    let two = block(["first of two", "second of two", "last of two", "common call(2)"]);
+    let old = one.replace("call(1)", "call(2)");
+    let new = old.replace("second of one", "second of all");
+    refused(&format!("{one}\n{two}"), &old, &new, RefusalKind::NoMatch);
+    becomes(&one, &old, &new, Strategy::Anchored, &one.replace("second of one", "second of all"));
+}
+
+#[test]
 fn anchored_never_takes_another_named_block() {
     let file =
         "#[test]\nfn reads_alpha() {\n    let v = parse(input_one);\n    check(v, 1);\n    done(v);\n}\n";

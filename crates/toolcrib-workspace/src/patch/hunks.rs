@@ -238,51 +238,49 @@ impl Patcher<'_> {
     }
 
     fn refuse(&self, parts: &Parts<'_>, place: Place) -> Box<HunkRefusal> {
-        match place {
-            Place::Several(places) => {
-                let lines: Vec<String> = places.iter().take(20).map(|at| (at + 1).to_string()).collect();
-                let message = format!("It fits {} places (lines {}).", places.len(), lines.join(", "));
-                let mut out = refusal(RefusalKind::Ambiguous, self.number, message);
-                out.suggestion =
-                    "Add lines of context, or name the enclosing line with `@@ that line`, until one place fits.".to_owned();
-                let last = parts.old.len().saturating_sub(1);
-                out.candidates = places
-                    .iter()
-                    .take(MAX_CANDIDATES)
-                    .map(|at| show(self.file, *at, at + last, 2, 1.0))
-                    .collect();
-                return Box::new(out);
-            }
+        Box::new(match place {
+            Place::Several(places) => self.several(parts, &places),
             Place::NoAnchor(anchor) => {
                 let message = format!("The file has no line `{anchor}` (after the hunks before).");
-                let mut out = refusal(RefusalKind::NoMatch, self.number, message);
-                if let Some((candidates, divergence)) = closest(self.file, &[anchor.as_str()]) {
-                    out.candidates = candidates;
-                    out.first_divergence = divergence;
-                }
-                return Box::new(out);
+                self.with_closest(&[anchor.as_str()], &message)
             }
-            Place::At(..) | Place::Nowhere => {}
-        }
-        let changed = parts.new != parts.old && parts.new.iter().any(|line| line.trim().len() >= 8);
-        if changed
-            && let Place::At(line, _) =
-                crate::patch::place::place(self.file, self.hunk, &parts.new, Progress::default())
-        {
-            let mut out = refusal(
-                RefusalKind::AlreadyApplied,
-                self.number,
-                format!("This change has been made already, at line {}.", line + 1),
-            );
-            out.candidates.push(show(self.file, line, line + parts.new.len().saturating_sub(1), 0, 1.0));
-            out.suggestion = "Leave this hunk out.".to_owned();
-            return Box::new(out);
-        }
-        let found = closest(self.file, &parts.old);
+            Place::At(..) | Place::Nowhere => match self.made_already(parts) {
+                Some(refused) => refused,
+                None => self.with_closest(&parts.old, "Its context is not in the file."),
+            },
+        })
+    }
+
+    fn several(&self, parts: &Parts<'_>, places: &[usize]) -> HunkRefusal {
+        let lines: Vec<String> = places.iter().take(20).map(|at| (at + 1).to_string()).collect();
+        let message = format!("It fits {} places (lines {}).", places.len(), lines.join(", "));
+        let mut out = refusal(RefusalKind::Ambiguous, self.number, message);
+        out.suggestion =
+            "Add lines of context, or name the enclosing line with `@@ that line`, until one place fits."
+                .to_owned();
+        let last = parts.old.len().saturating_sub(1);
+        let shown = places.iter().take(MAX_CANDIDATES);
+        out.candidates = shown.map(|at| show(self.file, *at, at + last, 2, 1.0)).collect();
+        out
+    }
+
+    fn made_already(&self, parts: &Parts<'_>) -> Option<HunkRefusal> {
+        let telling = parts.new != parts.old && parts.new.iter().any(|line| line.trim().len() >= 8);
+        let found = telling.then(|| place(self.file, self.hunk, &parts.new, Progress::default()));
+        let Some(Place::At(line, _)) = found else { return None };
+        let message = format!("This change has been made already, at line {}.", line + 1);
+        let mut out = refusal(RefusalKind::AlreadyApplied, self.number, message);
+        out.candidates.push(show(self.file, line, line + parts.new.len().saturating_sub(1), 0, 1.0));
+        out.suggestion = "Leave this hunk out.".to_owned();
+        Some(out)
+    }
+
+    fn with_closest(&self, wanted: &[&str], message: &str) -> HunkRefusal {
+        let found = closest(self.file, wanted);
         let message = match found.as_ref().and_then(|(candidates, _)| candidates.first()) {
-            None => "Its context is not in the file, and no region is similar to it.".to_owned(),
+            None => format!("{message} No region is similar to it."),
             Some(candidate) => format!(
-                "Its context is not in the file. The closest region is lines {}-{} ({:.0} % alike).",
+                "{message} The closest region is lines {}-{} ({:.0} % alike).",
                 candidate.start_line,
                 candidate.end_line,
                 candidate.similarity * 100.0
@@ -293,6 +291,6 @@ impl Patcher<'_> {
             out.candidates = candidates;
             out.first_divergence = divergence;
         }
-        Box::new(out)
+        out
     }
 }
