@@ -1,4 +1,7 @@
-//! Confined files for coding agents.
+//! Confined files for coding agents: byte-keeping edits, atomic journaled changes with undo, walking and search.
+//!
+//! The crate knows nothing of tools or models. Start at [`Workspace`]; [`edit`] and [`patch`] are pure functions over
+//! bytes, [`search`] walks the directories that a workspace hands out.
 
 pub mod diff;
 pub mod edit;
@@ -6,14 +9,15 @@ mod error;
 pub mod fs;
 mod hash;
 mod journal;
-mod path;
-pub mod state;
-pub mod workspace;
-pub mod search;
 pub mod patch;
+mod path;
+pub mod search;
+pub mod state;
 pub mod text;
+pub mod workspace;
 
 pub use error::{Error, ErrorKind, Result};
+pub use fs::disk::{Confinement, confinement};
 pub use hash::Hash;
 pub use state::StateDir;
 pub use workspace::sensitivity::{Sensitivity, sensitivity};

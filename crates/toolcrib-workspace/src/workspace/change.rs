@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::commit::Batch;
 use super::plan::{Key, Plan, Planned, observe};
 use super::resolve::Place;
-use super::{Access, Inner, Workspace};
+use super::{Inner, Workspace};
 use crate::fs::Folder;
 use crate::journal::record::State;
 use crate::{Error, ErrorKind, Hash, Result, path};
@@ -111,7 +111,7 @@ impl Change {
     /// Deletes a file, or a symlink as such.
     pub fn delete(&mut self, path: &str, expect: Expect) -> Result<()> {
         let place = self.inner.resolve(path, false)?;
-        self.check_writable(&place)?;
+        self.inner.check_writable(&place)?;
         let now = self.current(&place)?;
         match now {
             State::Absent => return Err(self.inner.not_found(&place, path)),
@@ -129,7 +129,7 @@ impl Change {
     /// Deletes a directory with everything in it and says how many files that were; symlinks go as such.
     pub fn delete_tree(&mut self, path: &str) -> Result<usize> {
         let place = self.inner.resolve(path, false)?;
-        self.check_writable(&place)?;
+        self.inner.check_writable(&place)?;
         if !self.current(&place)?.is_dir() {
             return self.delete(path, Expect::Any).map(|()| 1);
         }
@@ -168,7 +168,7 @@ impl Change {
         expect_to: Expect,
     ) -> Result<()> {
         let source = self.inner.resolve(from, false)?;
-        self.check_writable(&source)?;
+        self.inner.check_writable(&source)?;
         let now = match self.current(&source)? {
             State::Absent => return Err(self.inner.not_found(&source, from)),
             State::Dir { .. } => {
@@ -234,17 +234,8 @@ impl Change {
     fn place_to_write(&self, path: &str) -> Result<Place> {
         let (root, names) = self.inner.choose_root(path)?;
         let place = self.inner.resolve_over(&self.plan, root, &names, true, path)?;
-        self.check_writable(&place)?;
+        self.inner.check_writable(&place)?;
         Ok(place)
-    }
-
-    fn check_writable(&self, place: &Place) -> Result<()> {
-        self.inner.refuse_protected(place)?;
-        if place.access == Access::ReadOnly {
-            let message = "this part of the workspace is read-only";
-            return Err(Error::new(ErrorKind::ReadOnly, message).at(self.inner.display(place)));
-        }
-        Ok(())
     }
 
     fn put_at(

@@ -3,6 +3,7 @@
 //! Reading is here; [`builder`] opens roots, `resolve` turns a caller's path into an open directory and a name,
 //! `protect` says what must not change, `change` plans, `commit` applies, `undo` reverts.
 
+mod access;
 pub mod builder;
 mod change;
 mod commit;
@@ -225,27 +226,14 @@ impl ReadWorkspace {
     /// Where `path` leads: symlinks inside the root are resolved, and the last names may be missing.
     pub fn locate(&self, path: &str) -> Result<Location> {
         let place = self.inner.resolve(path, true)?;
-        let writable = place.access == Access::ReadWrite && self.inner.refuse_protected(&place).is_ok();
-        Ok(Location {
-            display: self.inner.display(&place),
-            exists: place.meta.is_some(),
-            kind: place.meta.map(|meta| meta.kind),
-            writable,
-        })
+        let writable = self.inner.check_writable(&place).is_ok();
+        Ok(self.inner.location(&place, writable))
     }
 
     /// Looks at a file or directory.
     pub fn stat(&self, path: &str) -> Result<Stat> {
         let place = self.inner.resolve(path, true)?;
-        let meta = self.inner.demand(&place, path)?;
-        Ok(Stat {
-            path: self.inner.display(&place),
-            kind: meta.kind,
-            size: meta.size,
-            modified_ns: meta.modified_ns,
-            mode: meta.mode,
-            links: meta.links,
-        })
+        self.inner.stat_of(&place, path)
     }
 
     /// Reads a whole file of at most `max_bytes`; one that grows meanwhile is refused too.

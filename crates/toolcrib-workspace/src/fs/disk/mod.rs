@@ -24,3 +24,21 @@ pub(crate) fn open_root(path: &Path, force_portable: bool) -> io::Result<Arc<dyn
     let _ = force_portable;
     Ok(Arc::new(portable::PortableFolder::open_root(path)?))
 }
+
+/// What keeps paths inside a root on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confinement {
+    /// The kernel: `openat2` beneath the root.
+    Kernel,
+    /// `cap-std`, component by component.
+    Portable,
+}
+
+/// What keeps paths inside a root here, found by trying.
+pub fn confinement() -> Confinement {
+    #[cfg(target_os = "linux")]
+    if matches!(linux::LinuxFolder::open_root(Path::new("/")), Ok(Some(_))) {
+        return Confinement::Kernel;
+    }
+    Confinement::Portable
+}
