@@ -1,1 +1,47 @@
-//! Toolcrib.
+//! The built-in tools of Toolcrib: one folder a tool, each with its code and the description that models read.
+//!
+//! To add a tool: write its folder, add one line to [`register_builtins`].
+
+pub mod apply_patch;
+pub mod delete_file;
+pub mod edit_file;
+pub mod glob;
+pub mod grep;
+pub mod list_directory;
+pub mod profiles;
+pub mod read_file;
+mod support;
+pub mod todo_read;
+pub mod todo_write;
+pub mod undo_changes;
+pub mod write_file;
+
+pub use support::paths::WorkspacePaths;
+pub use support::sessions::{SessionState, SessionStates, Todo, TodoStatus};
+pub use support::spill::WorkspaceSpill;
+
+use toolcrib_core::permission::Permission;
+use toolcrib_core::registry::RegisterError;
+use toolcrib_core::{Registry, Services};
+use toolcrib_workspace::Workspace;
+
+/// Registers every built-in tool, in the order in which models see them.
+pub fn register_builtins(registry: &Registry) -> Result<(), RegisterError> {
+    registry.register(read_file::ReadFile)?;
+    registry.register(write_file::WriteFile)?;
+    registry.register(edit_file::EditFile)?;
+    registry.register(apply_patch::ApplyPatch)?;
+    registry.register(delete_file::DeleteFile)?;
+    registry.register(list_directory::ListDirectory)?;
+    registry.register(glob::Glob)?;
+    registry.register(grep::Grep)?;
+    registry.register(undo_changes::UndoChanges)?;
+    registry.register(todo_write::TodoWrite)?;
+    registry.register(todo_read::TodoRead)?;
+    Ok(())
+}
+
+/// The services that the built-in tools need: only tools that write files get the workspace that can.
+pub fn services(workspace: &Workspace, sessions: SessionStates) -> Services {
+    Services::new().with(workspace.read_only()).with_for(Permission::Write, workspace.clone()).with(sessions)
+}

@@ -1,5 +1,6 @@
 //! A tool that does what a script says, for tests of the executor.
-#![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};

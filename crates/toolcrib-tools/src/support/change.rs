@@ -1,0 +1,132 @@
+//! What the tools that change files have in common: a plan that can be shown or carried out.
+
+use std::sync::Arc;
+
+use toolcrib_core::{CallContext, ErrorCode, Preview, ToolError};
+use toolcrib_workspace::{
+    Change, ChangeLabel, Committed, Error, ErrorKind, FileChange, FileData, Hash, Workspace, diff, text,
+};
+
+use super::errors::tool_error;
+use super::sessions::{SessionState, state_of};
+
+/// Files larger than this are not edited.
+pub(crate) const MAX_EDIT_BYTES: u64 = 64 << 20;
+
+/// The workspace and the conversation that a change is made in.
+pub(crate) struct Desk {
+    pub workspace: Arc<Workspace>,
+    pub state: Arc<SessionState>,
+    label: ChangeLabel,
+}
+
+impl Desk {
+    pub(crate) fn new(cx: &CallContext, tool: &str) -> Result<Self, ToolError> {
+        let label = ChangeLabel {
+            tool: tool.to_owned(),
+            call_id: cx.ids().call_id.clone(),
+            session: cx.session().id.clone(),
+            turn: Some(cx.ids().turn),
+        };
+        Ok(Self { workspace: cx.get::<Workspace>()?, state: state_of(cx)?, label })
+    }
+
+    pub(crate) fn label(&self) -> ChangeLabel {
+        self.label.clone()
+    }
+
+    pub(crate) fn begin(&self) -> Change {
+        self.workspace.begin(self.label())
+    }
+
+    /// A file as it is now; `None` if there is none.
+    pub(crate) fn read_if_exists(&self, path: &str) -> Result<Option<FileData>, ToolError> {
+        match self.workspace.read(path, MAX_EDIT_BYTES) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(tool_error(&error)),
+        }
+    }
+
+    /// A text file that the model has seen as it is now.
+    pub(crate) fn read_to_edit(&self, path: &str) -> Result<FileData, ToolError> {
+        let file = self.workspace.read(path, MAX_EDIT_BYTES).map_err(|error| tool_error(&error))?;
+        if text::is_binary(&file.bytes) {
+            let message = format!("{} is a binary file; nothing was written", file.path);
+            return Err(ToolError::new(ErrorCode::BinaryFile, message));
+        }
+        self.state.check_fresh(&file)?;
+        Ok(file)
+    }
+
+    /// Carries a change out, and notes what was written.
+    pub(crate) fn commit(&self, cx: &CallContext, change: Change) -> Result<Committed, ToolError> {
+        let cancel = cx.cancellation().clone();
+        let committed = change.commit(&|| cancel.is_cancelled()).map_err(|error| commit_error(&error))?;
+        for file in &committed.files {
+            note(cx, &self.state, file);
+        }
+        for warning in &committed.warnings {
+            cx.warn(warning.clone());
+        }
+        Ok(committed)
+    }
+}
+
+/// The model has seen what it wrote.
+pub(crate) fn note(cx: &CallContext, state: &SessionState, file: &FileChange) {
+    if let Some(old) = &file.moved_from {
+        state.gone(old);
+    }
+    match &file.after {
+        Some(bytes) => {
+            cx.record_write(&file.path, bytes.len() as u64);
+            state.saw(&file.path, &Hash::of(bytes).to_string(), Some(bytes));
+        }
+        None => {
+            cx.record_write(&file.path, 0);
+            state.gone(&file.path);
+        }
+    }
+}
+
+/// An error on the way to the disk: nothing was changed, and the message says so.
+fn commit_error(error: &Error) -> ToolError {
+    let mut converted = tool_error(error);
+    if !converted.message.contains("nothing was") {
+        converted.message.push_str("; nothing was changed");
+    }
+    converted
+}
+
+/// The difference that a change makes, over all its files.
+pub(crate) fn diff_of(files: &[FileChange]) -> String {
+    let of = |file: &FileChange| {
+        let old = file.moved_from.as_deref().unwrap_or(&file.path);
+        diff::unified(old, &file.path, file.before.as_deref(), file.after.as_deref())
+    };
+    files.iter().map(of).collect()
+}
+
+/// A change as a preview.
+pub(crate) fn preview_of(title: String, change: &Change) -> Preview {
+    Preview { title, text: diff_of(&change.preview()) }
+}
+
+/// `+3 -1`.
+pub(crate) fn stat_of(diff: &str) -> String {
+    let count = |sign: char| {
+        let header = format!("{0}{0}{0} ", sign);
+        diff.lines().filter(|line| line.starts_with(sign) && !line.starts_with(&header)).count()
+    };
+    format!("+{} -{}", count('+'), count('-'))
+}
+
+/// The first lines of a difference, for a person.
+pub(crate) fn diff_preview(diff: &str) -> Vec<String> {
+    diff.lines()
+        .filter(|line| !line.starts_with("--- ") && !line.starts_with("+++ "))
+        .take(8)
+        .map(str::to_owned)
+        .collect()
+}

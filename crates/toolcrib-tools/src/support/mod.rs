@@ -1,0 +1,11 @@
+//! What several tools share.
+
+pub(crate) mod change;
+pub(crate) mod errors;
+pub(crate) mod listing;
+pub(crate) mod outline;
+pub(crate) mod paths;
+pub(crate) mod roots;
+pub(crate) mod sessions;
+pub(crate) mod spill;
+pub(crate) mod syntax;

@@ -1,0 +1,66 @@
+//! Where a walk starts: a directory of the workspace, or all of its roots one after the other.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use toolcrib_core::ToolError;
+use toolcrib_workspace::search::{WalkOptions, WalkRoot};
+use toolcrib_workspace::{DirLocation, ReadWorkspace};
+
+use super::errors::tool_error;
+
+/// The starts for `path`; without one, every root.
+pub(crate) fn starts(workspace: &ReadWorkspace, path: Option<&str>) -> Result<Vec<WalkRoot>, ToolError> {
+    let open = |path: &str| workspace.directory(path).map(walk_root).map_err(|error| tool_error(&error));
+    match path {
+        Some(path) => Ok(vec![open(path)?]),
+        None => {
+            let roots = workspace.roots();
+            let mut found = vec![open(".")?];
+            for root in roots.iter().skip(1).filter(|root| root.mount.is_none()) {
+                if let Some(path) = root.path.as_ref().and_then(|path| path.to_str()) {
+                    found.push(open(path)?);
+                }
+            }
+            Ok(found)
+        }
+    }
+}
+
+fn walk_root(location: DirLocation) -> WalkRoot {
+    let prefix = match location.display.as_str() {
+        "." | "" => String::new(),
+        path if path.ends_with('/') => path.to_owned(),
+        path => format!("{path}/"),
+    };
+    // Each ancestor is paired with the name of the next one down.
+    let parents = location.parents;
+    let mut names: Vec<String> = parents.iter().skip(1).map(|(path, _)| last_name(path)).collect();
+    names.push(last_name(&location.display));
+    let ancestors = parents.into_iter().map(|(_, dir)| dir).zip(names).collect();
+    WalkRoot { dir: location.dir, display_prefix: prefix, ancestors }
+}
+
+fn last_name(path: &str) -> String {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+/// How to walk, stopping when the call is given up.
+pub(crate) fn walk_options(include_ignored: Option<bool>, stop: &Stop) -> WalkOptions {
+    WalkOptions {
+        include_ignored: include_ignored.unwrap_or(false),
+        cancel: Some(Arc::clone(&stop.0)),
+        ..WalkOptions::default()
+    }
+}
+
+/// Stops work that blocks when it is dropped. The executor drops the future of a reading call that is cancelled; a
+/// `Stop` held by that future carries the news to the threads that work for it.
+#[derive(Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

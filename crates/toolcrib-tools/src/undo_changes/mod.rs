@@ -1,0 +1,285 @@
+//! `undo_changes`: the journal, for models and people.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use toolcrib_core::executor::validate::Violation;
+use toolcrib_core::{
+    CallContext, Capabilities, Effects, ErrorCode, Preview, Render, RenderContext, Tool, ToolError, ToolSpec,
+    Violations,
+};
+use toolcrib_workspace::{ChangeFilter, ChangeInfo, FileChange, Undone};
+
+use crate::support::change::{Desk, diff_of, diff_preview, note, stat_of};
+use crate::support::errors::tool_error;
+
+/// Changes listed if the caller does not say.
+const DEFAULT_LIST: usize = 20;
+
+/// Lists and undoes changes.
+pub struct UndoChanges;
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// List changes.
+    List,
+    /// Show what an undo would do.
+    Preview,
+    /// Take changes back.
+    Undo,
+    /// Make changes again that were undone.
+    Redo,
+}
+
+/// Which changes.
+#[derive(Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// `list`, `preview`, `undo` or `redo`.
+    pub action: Action,
+    /// This change.
+    pub change_id: Option<String>,
+    /// Changes of this file or folder.
+    pub path: Option<String>,
+    /// Changes of this turn of the conversation.
+    pub turn: Option<u64>,
+    /// Changes since this time (`2026-01-31T08:00:00Z`), or since so long ago (`10m`, `2h`, `1d`).
+    pub since: Option<String>,
+    /// The newest so many.
+    #[schemars(range(min = 1, max = 1000))]
+    pub count: Option<usize>,
+    /// Changes to skip in a list.
+    pub offset: Option<usize>,
+}
+
+/// What there is, and what was done.
+#[derive(Serialize)]
+pub struct Output {
+    changes: Vec<ChangeInfo>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+    restored: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change_id: Option<String>,
+    total: usize,
+    next_offset: Option<usize>,
+    #[serde(skip)]
+    action: &'static str,
+}
+
+/// The changes that the input names, newest first.
+fn chosen(desk: &Desk, input: &Input) -> Result<Vec<ChangeInfo>, ToolError> {
+    let path = match &input.path {
+        Some(path) => Some(desk.workspace.locate(path).map_err(|error| tool_error(&error))?.display),
+        None => None,
+    };
+    let filter = ChangeFilter {
+        change_id: input.change_id.clone(),
+        path,
+        turn: input.turn,
+        session: input.turn.map(|_| desk.label().session),
+        since: input.since.as_deref().map(since).transpose()?,
+        ..ChangeFilter::default()
+    };
+    desk.workspace.changes(&filter).map_err(|error| tool_error(&error))
+}
+
+/// `10m` ago as a time; a time stays as it is.
+fn since(text: &str) -> Result<String, ToolError> {
+    let text = text.trim();
+    let split = text.len().saturating_sub(1);
+    let (Some(number), Some(unit)) = (text.get(..split), text.get(split..)) else {
+        return Ok(text.to_owned());
+    };
+    let seconds = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        _ => return Ok(text.to_owned()),
+    };
+    let Ok(number) = number.parse::<u32>() else { return Ok(text.to_owned()) };
+    let ago = std::time::Duration::from_secs(u64::from(number) * seconds);
+    let then = jiff::Timestamp::now()
+        .checked_sub(ago)
+        .map_err(|_| ToolError::new(ErrorCode::ValidationError, format!("since: {text} is too long ago")))?;
+    Ok(then.to_string())
+}
+
+/// The ids to take back or to make again.
+fn targets(desk: &Desk, input: &Input, redo: bool) -> Result<Vec<String>, ToolError> {
+    let all = chosen(desk, input)?;
+    let explicit = input.change_id.is_some();
+    // An undo is taken back by name, or by redo; "the last change" means the last one that did something.
+    let fits = |change: &&ChangeInfo| {
+        if redo { change.undone } else { !change.undone && (explicit || change.undoes.is_empty()) }
+    };
+    let narrowed = input.path.is_some() || input.turn.is_some() || input.since.is_some() || explicit;
+    let most = input.count.unwrap_or(if narrowed { usize::MAX } else { 1 });
+    let ids: Vec<String> = if redo && !narrowed {
+        last_undone(&all, most)
+    } else {
+        all.iter().filter(fits).take(most).map(|change| change.change_id.clone()).collect()
+    };
+    if !ids.is_empty() {
+        return Ok(ids);
+    }
+    let what = if redo { "redo" } else { "undo" };
+    let message = match (&input.change_id, all.first()) {
+        (Some(id), None) => format!("there is no change {id}"),
+        (Some(id), Some(_)) if redo => format!("change {id} is not undone"),
+        (Some(id), Some(_)) => format!("change {id} is already undone"),
+        _ => format!("there is nothing to {what}"),
+    };
+    Err(ToolError::new(ErrorCode::Conflict, message).suggest("List the changes to see what there is."))
+}
+
+/// What the newest undo took back: that is what redo means.
+fn last_undone(all: &[ChangeInfo], most: usize) -> Vec<String> {
+    let undos = all.iter().filter(|change| !change.undone && !change.undoes.is_empty());
+    undos.take(most).flat_map(|change| change.undoes.clone()).collect()
+}
+
+fn carry_out(desk: &Desk, input: &Input, dry_run: bool) -> Result<Undone, ToolError> {
+    let redo = input.action == Action::Redo;
+    let ids = targets(desk, input, redo)?;
+    let result = if redo {
+        desk.workspace.redo(&ids, desk.label(), dry_run)
+    } else {
+        desk.workspace.undo(&ids, desk.label(), dry_run)
+    };
+    result.map_err(|error| tool_error(&error))
+}
+
+fn listed(desk: &Desk, input: &Input) -> Result<Output, ToolError> {
+    let all = chosen(desk, input)?;
+    let (offset, limit) = (input.offset.unwrap_or(0), input.count.unwrap_or(DEFAULT_LIST));
+    let total = all.len();
+    let changes: Vec<ChangeInfo> = all.into_iter().skip(offset).take(limit).collect();
+    let end = offset.saturating_add(changes.len());
+    let next_offset = (end < total && !changes.is_empty()).then_some(end);
+    Ok(Output {
+        changes,
+        diff: None,
+        restored: Vec::new(),
+        change_id: None,
+        total,
+        next_offset,
+        action: "listed",
+    })
+}
+
+fn run(cx: &CallContext, input: &Input) -> Result<Output, ToolError> {
+    let desk = Desk::new(cx, "undo_changes")?;
+    if input.action == Action::List {
+        return listed(&desk, input);
+    }
+    let dry_run = input.action == Action::Preview;
+    let undone = carry_out(&desk, input, dry_run)?;
+    if !dry_run {
+        undone.files.iter().for_each(|file: &FileChange| note(cx, &desk.state, file));
+    }
+    undone.warnings.iter().for_each(|warning| cx.warn(warning.clone()));
+    let (action, restored) = match input.action {
+        Action::Redo => ("redone", undone.restored),
+        Action::Preview => ("would be undone", Vec::new()),
+        _ => ("undone", undone.restored),
+    };
+    Ok(Output {
+        changes: Vec::new(),
+        diff: Some(diff_of(&undone.files)),
+        restored,
+        change_id: (!dry_run).then_some(undone.change_id),
+        total: undone.files.len(),
+        next_offset: None,
+        action,
+    })
+}
+
+impl Tool for UndoChanges {
+    type Input = Input;
+    type Output = Output;
+
+    fn spec(&self) -> ToolSpec {
+        ToolSpec::new("undo_changes", "Undo changes", include_str!("description.md"))
+            .capabilities(Capabilities::writes())
+            .example("what has changed", json!({"action": "list"}))
+            .example("take the last change back", json!({"action": "undo"}))
+    }
+
+    fn effects(&self, input: &Input) -> Effects {
+        match input.action {
+            Action::List | Action::Preview => Effects::none(),
+            // Which files it touches is only known from the journal, so it runs alone among writers.
+            Action::Undo | Action::Redo => Effects {
+                writes: input.path.iter().cloned().collect(),
+                writes_anything: true,
+                ..Effects::default()
+            },
+        }
+    }
+
+    fn check(&self, input: &Input) -> Result<(), Violations> {
+        match (&input.action, &input.change_id) {
+            (_, Some(id)) if id.len() > 100 => Err(vec![Violation {
+                path: "change_id".into(),
+                expected: "an id from the list of changes".into(),
+                got: format!("{} bytes", id.len()),
+            }]),
+            _ => Ok(()),
+        }
+    }
+
+    async fn preview(&self, cx: &CallContext, input: &Input) -> Result<Preview, ToolError> {
+        let desk = Desk::new(cx, "undo_changes")?;
+        if matches!(input.action, Action::List | Action::Preview) {
+            return Ok(Preview { title: "would list changes".into(), text: String::new() });
+        }
+        let undone = carry_out(&desk, input, true)?;
+        Ok(Preview {
+            title: format!("would restore {}", undone.restored.join(", ")),
+            text: diff_of(&undone.files),
+        })
+    }
+
+    async fn run(&self, cx: &CallContext, input: Input) -> Result<Output, ToolError> {
+        cx.blocking(move |cx| run(cx, &input)).await
+    }
+}
+
+impl Render for Output {
+    fn title(&self) -> String {
+        match (&self.diff, self.action) {
+            (None, _) => format!("{} changes", self.total),
+            (Some(diff), action) => format!("{} files {action} ({})", self.total, stat_of(diff)),
+        }
+    }
+
+    fn text(&self, _cx: &mut RenderContext<'_>) -> String {
+        if let Some(diff) = &self.diff {
+            return format!("{}\n{diff}", self.title());
+        }
+        if self.changes.is_empty() {
+            return "No changes.".into();
+        }
+        let line = |change: &ChangeInfo| {
+            let undone = if change.undone { " (undone)" } else { "" };
+            format!("{} {} {} {}{undone}", change.change_id, change.at, change.tool, change.paths.join(" "))
+        };
+        let mut text = self.changes.iter().map(line).collect::<Vec<_>>().join("\n");
+        if let Some(next) = self.next_offset {
+            text.push_str(&format!(
+                "\n[{} of {} shown; go on with offset {next}]",
+                self.changes.len(),
+                self.total
+            ));
+        }
+        text
+    }
+
+    fn preview(&self) -> Vec<String> {
+        self.diff.as_deref().map(diff_preview).unwrap_or_default()
+    }
+}
