@@ -1,2 +1,7 @@
-//! The command.
-fn main() {}
+//! The command `toolcrib`.
+
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

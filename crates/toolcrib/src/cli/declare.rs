@@ -1,0 +1,132 @@
+//! `toolcrib tools`, `describe` and `declarations`.
+
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use toolcrib::{ErrorCode, Registry};
+use toolcrib_core::declarations::{Format, declarations as declare};
+use toolcrib_core::profile::{BoundProfile, ProfileTool};
+
+use super::Global;
+use super::output::{Failure, Output};
+use super::setup;
+
+/// The tools of the profile. Nothing of the workspace is opened for this.
+pub(crate) fn profile(global: &Global) -> Result<BoundProfile, Failure> {
+    let registry = Registry::new();
+    toolcrib::tools::register_builtins(&registry).map_err(|error| Failure::usage(error.to_string()))?;
+    let profile = toolcrib::tools::profiles::profile(&global.profile).map_err(Failure::usage)?;
+    profile.bind(&registry).map_err(|wrong| Failure::usage(wrong.join("; ")))
+}
+
+fn workspace_name(global: &Global) -> String {
+    let first = setup::roots(global).ok().and_then(|roots| roots.into_iter().next());
+    let name = first.and_then(|(path, _)| Some(path.file_name()?.to_string_lossy().into_owned()));
+    name.unwrap_or_else(|| "the workspace".into())
+}
+
+fn permissions(tool: &ProfileTool) -> Vec<&'static str> {
+    tool.tool.spec().permissions().iter().map(|permission| permission.as_str()).collect()
+}
+
+fn describe_json(tool: &ProfileTool, workspace: &str) -> Value {
+    let spec = tool.tool.spec();
+    let examples: Vec<Value> =
+        spec.examples.iter().map(|example| json!({"title": example.title, "input": example.input})).collect();
+    json!({
+        "name": tool.shown, "tool": spec.name, "version": spec.version, "title": spec.title,
+        "description": tool.view(workspace).description, "permissions": permissions(tool),
+        "capabilities": spec.capabilities, "modes": spec.modes, "timeout_s": spec.timeout.as_secs_f64(),
+        "input_schema": tool.schema(), "examples": examples,
+    })
+}
+
+pub(crate) fn tools(global: &Global, output: &Output) -> Result<ExitCode, Failure> {
+    let profile = profile(global)?;
+    let workspace = workspace_name(global);
+    let shown: Vec<_> =
+        profile.tools.iter().filter(|tool| tool.tool.spec().modes.contains(&global.mode.into())).collect();
+    let all: Vec<Value> = shown.iter().map(|tool| describe_json(tool, &workspace)).collect();
+    output.print(&json!({"profile": profile.name, "tools": all}), |output| {
+        let width = shown.iter().map(|tool| tool.shown.len()).max().unwrap_or(0);
+        let line = |tool: &&&std::sync::Arc<ProfileTool>| {
+            let first = tool.view(&workspace).description;
+            let first = first.split(['.', ':']).next().unwrap_or_default().to_owned();
+            format!("{}  {:<7}  {first}", output.bold(&format!("{:<width$}", tool.shown)), strongest(tool))
+        };
+        shown.iter().map(|tool| line(&tool)).collect::<Vec<_>>().join("\n")
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The permission that says most about a tool.
+fn strongest(tool: &ProfileTool) -> &'static str {
+    permissions(tool).last().copied().unwrap_or("read")
+}
+
+pub(crate) fn describe(global: &Global, name: &str, output: &Output) -> Result<ExitCode, Failure> {
+    let profile = profile(global)?;
+    let Some(tool) = profile.get(name) else {
+        let names: Vec<&str> = profile.tools.iter().map(|tool| tool.shown.as_str()).collect();
+        return Err(Failure::usage(format!("there is no tool {name:?}"))
+            .code(ErrorCode::ToolNotFound)
+            .suggest(format!("The tools are: {}.", names.join(", "))));
+    };
+    let described = describe_json(tool, &workspace_name(global));
+    output.print(&described, |output| describe_text(tool, &described, output));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe_text(tool: &ProfileTool, described: &Value, output: &Output) -> String {
+    let spec = tool.tool.spec();
+    let mut text = format!(
+        "{} {}  {}\n\n{}\n\nParameters:\n",
+        output.bold(&tool.shown),
+        spec.version,
+        output.dim(&format!("needs {}", permissions(tool).join(", "))),
+        described["description"].as_str().unwrap_or_default(),
+    );
+    let schema = tool.schema();
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for (name, parameter) in schema["properties"].as_object().into_iter().flatten() {
+        let kind = type_name(parameter);
+        let must = if required.contains(&name.as_str()) { ", required" } else { "" };
+        let about = parameter["description"].as_str().unwrap_or_default();
+        text.push_str(&format!(
+            "  {}  {}\n      {about}\n",
+            output.bold(name),
+            output.dim(&format!("{kind}{must}"))
+        ));
+    }
+    text.push_str("\nExamples:\n");
+    for example in &spec.examples {
+        text.push_str(&format!(
+            "  {}:\n      toolcrib call {} '{}'\n",
+            example.title, tool.shown, example.input
+        ));
+    }
+    text
+}
+
+fn type_name(schema: &Value) -> String {
+    if let Some(values) = schema["enum"].as_array() {
+        return values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" | ");
+    }
+    if let Some(branches) = schema["anyOf"].as_array() {
+        return branches.iter().map(type_name).collect::<Vec<_>>().join(" or ");
+    }
+    match (schema["type"].as_str(), schema.get("items")) {
+        (Some("array"), Some(items)) => format!("list of {}", type_name(items)),
+        (Some(kind), _) => kind.to_owned(),
+        _ => "any".into(),
+    }
+}
+
+pub(crate) fn declarations(global: &Global, format: Format, output: &Output) -> Result<ExitCode, Failure> {
+    let profile = profile(global)?;
+    let views = profile.views(global.mode.into(), &workspace_name(global));
+    let declared = declare(format, &views);
+    output.print(&declared, |_| serde_json::to_string_pretty(&declared).unwrap_or_default());
+    Ok(ExitCode::SUCCESS)
+}

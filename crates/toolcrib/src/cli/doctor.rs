@@ -1,0 +1,164 @@
+//! `toolcrib doctor`: does everything work here, and if not, what would help?
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+use serde_json::json;
+use toolcrib::{Access, Workspace};
+use toolcrib_core::tokens;
+use toolcrib_workspace::ChangeFilter;
+
+use super::Global;
+use super::output::{Failure, Output};
+use super::setup;
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Ok,
+    Warn,
+    Fail,
+}
+
+#[derive(Serialize)]
+struct Check {
+    name: &'static str,
+    status: Status,
+    detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+}
+
+fn check(name: &'static str, status: Status, detail: impl Into<String>) -> Check {
+    Check { name, status, detail: detail.into(), fix: None }
+}
+
+pub(crate) fn doctor(global: &Global, output: &Output) -> Result<ExitCode, Failure> {
+    let checks = checks(global);
+    let failed = checks.iter().any(|check| check.status == Status::Fail);
+    output.print(&json!({"ok": !failed, "checks": checks}), |output| {
+        let line = |check: &Check| {
+            let mark = match check.status {
+                Status::Ok => output.green("ok  "),
+                Status::Warn => output.yellow("warn"),
+                Status::Fail => output.red("FAIL"),
+            };
+            let fix = check.fix.as_ref().map_or_else(String::new, |fix| format!("\n      {fix}"));
+            format!("{mark}  {}: {}{fix}", output.bold(check.name), check.detail)
+        };
+        checks.iter().map(line).collect::<Vec<_>>().join("\n")
+    });
+    Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn checks(global: &Global) -> Vec<Check> {
+    let mut found = vec![check("version", Status::Ok, env!("CARGO_PKG_VERSION"))];
+    found.extend(workspace(global));
+    found.push(confinement());
+    found.extend(state(global));
+    found.push(tokenizer());
+    found.push(Check {
+        fix: Some("There is no tool that runs commands yet, so nothing needs a sandbox.".into()),
+        ..check("commands", Status::Warn, "not available")
+    });
+    found
+}
+
+fn workspace(global: &Global) -> Vec<Check> {
+    let roots = match setup::roots(global) {
+        Ok(roots) => roots,
+        Err(_) => {
+            return vec![Check {
+                fix: Some("Give a directory that exists by --root.".into()),
+                ..check("workspace", Status::Fail, "a root cannot be opened")
+            }];
+        }
+    };
+    let mut found = Vec::new();
+    for (path, access) in roots {
+        let shown = path.display().to_string();
+        let opened = Workspace::builder().root(&path, access).build();
+        found.push(match opened.and_then(|workspace| workspace.list(".")) {
+            Err(error) => Check {
+                fix: Some("Check that the directory exists and can be read.".into()),
+                ..check("workspace", Status::Fail, format!("{shown}: {}", error.message()))
+            },
+            Ok(_) if access == Access::ReadOnly => {
+                check("workspace", Status::Ok, format!("{shown}, read-only"))
+            }
+            Ok(_) if !is_writable(&path) => Check {
+                fix: Some("Tools can read here, but not change anything.".into()),
+                ..check("workspace", Status::Warn, format!("{shown} cannot be written"))
+            },
+            Ok(entries) => check("workspace", Status::Ok, format!("{shown} ({} entries)", entries.len())),
+        });
+    }
+    found
+}
+
+#[cfg(unix)]
+fn is_writable(path: &std::path::Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
+}
+
+#[cfg(not(unix))]
+fn is_writable(path: &std::path::Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| !meta.permissions().readonly())
+}
+
+fn confinement() -> Check {
+    match toolcrib_workspace::confinement() {
+        toolcrib_workspace::Confinement::Kernel => {
+            check("confinement", Status::Ok, "by the kernel (openat2, beneath the root)")
+        }
+        _ => check("confinement", Status::Ok, "by cap-std, component by component"),
+    }
+}
+
+fn state(global: &Global) -> Vec<Check> {
+    let fix = "Set XDG_STATE_HOME to a directory of your own that can be written.";
+    let failed = |detail: String| Check { fix: Some(fix.into()), ..check("state", Status::Fail, detail) };
+    let Ok(roots) = setup::roots(global) else { return Vec::new() };
+    let state = match setup::state_of(&roots) {
+        Ok(state) => state,
+        Err(_) => return vec![failed("there is no place for it".into())],
+    };
+    if let Err(error) = state.ensure("journal") {
+        return vec![failed(error.to_string())];
+    }
+    let mut found = vec![check("state", Status::Ok, state.path().display().to_string())];
+    let mut builder = Workspace::builder().state(state);
+    for (path, access) in roots {
+        builder = builder.root(path, access);
+    }
+    let listed = builder.build().and_then(|workspace| {
+        let changes = workspace.changes(&ChangeFilter::default())?;
+        Ok((changes.len(), workspace.journal_problems()))
+    });
+    found.push(match listed {
+        Ok((count, problems)) if problems.is_empty() => {
+            check("journal", Status::Ok, format!("{count} changes can be listed and undone"))
+        }
+        Ok((count, problems)) => {
+            check("journal", Status::Warn, format!("{count} changes; {}", problems.join("; ")))
+        }
+        Err(error) => Check {
+            fix: Some(
+                "Move the journal folder away; files are not touched by that, only undo is lost.".into(),
+            ),
+            ..check("journal", Status::Fail, error.to_string())
+        },
+    });
+    found
+}
+
+fn tokenizer() -> Check {
+    let started = std::time::Instant::now();
+    let count = tokens::count("fn main() {}");
+    let took = started.elapsed().as_millis();
+    check(
+        "tokenizer",
+        if count > 0 { Status::Ok } else { Status::Fail },
+        format!("o200k, loaded in {took} ms"),
+    )
+}

@@ -1,0 +1,90 @@
+//! From the options to a crib.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toolcrib::{Access, ActivityStream, BuildError, ErrorCode, StateDir, Toolcrib};
+use toolcrib_workspace::ErrorKind;
+
+use super::Global;
+use super::ask::Terminal;
+use super::events::write_events;
+use super::output::Failure;
+
+/// The roots of the workspace, as options or the surroundings say.
+pub(crate) fn roots(global: &Global) -> Result<Vec<(PathBuf, Access)>, Failure> {
+    if !global.root.is_empty() {
+        return global.root.iter().map(|text| parse_root(text)).collect();
+    }
+    let here = std::env::current_dir()
+        .map_err(|error| Failure::usage(format!("the current directory cannot be used: {}", error.kind())))?;
+    Ok(vec![(project_root(&here), Access::ReadWrite)])
+}
+
+fn parse_root(text: &str) -> Result<(PathBuf, Access), Failure> {
+    let (path, access) = match text.strip_suffix(":ro") {
+        Some(path) if !Path::new(text).exists() => (path, Access::ReadOnly),
+        _ => (text.strip_suffix(":rw").unwrap_or(text), Access::ReadWrite),
+    };
+    if path.is_empty() {
+        return Err(Failure::usage("--root: an empty path"));
+    }
+    match std::fs::metadata(path) {
+        Ok(meta) if meta.is_dir() => Ok((PathBuf::from(path), access)),
+        Ok(_) => Err(Failure::usage(format!("--root {path}: it is not a directory"))
+            .code(ErrorCode::NotADirectory)
+            .suggest("Give a directory.")),
+        Err(error) => Err(Failure::usage(format!("--root {path}: {}", error.kind()))
+            .code(ErrorCode::FileNotFound)
+            .suggest("Give a directory that exists.")),
+    }
+}
+
+/// The git root above `here`, or `here`.
+fn project_root(here: &Path) -> PathBuf {
+    here.ancestors().find(|path| path.join(".git").exists()).unwrap_or(here).to_owned()
+}
+
+/// The state directory of these roots.
+pub(crate) fn state_of(roots: &[(PathBuf, Access)]) -> Result<StateDir, Failure> {
+    let paths: Vec<PathBuf> = roots.iter().map(|(path, _)| path.clone()).collect();
+    StateDir::for_roots(&paths).map_err(|error| {
+        Failure::usage(format!("the state directory cannot be used: {error}"))
+            .code(ErrorCode::IoError)
+            .suggest("Set XDG_STATE_HOME (and XDG_CACHE_HOME) to a directory that can be written.")
+    })
+}
+
+/// Everything that a command works with.
+pub(crate) fn crib(global: &Global) -> Result<(Toolcrib, StateDir), Failure> {
+    let roots = roots(global)?;
+    let state = state_of(&roots)?;
+    let profile = toolcrib::tools::profiles::profile(&global.profile).map_err(Failure::usage)?;
+    let activity = ActivityStream::new();
+    if let Some(path) = &global.events {
+        write_events(&activity, path)?;
+    }
+    let mut builder =
+        Toolcrib::builder().state(state.clone()).policy(global.policy()).profile(profile).activity(activity);
+    for (path, access) in roots {
+        builder = builder.root_with(path, access);
+    }
+    if let Some(terminal) = Terminal::open() {
+        builder = builder.approver(Arc::new(terminal));
+    }
+    let crib = builder.build().map_err(|error| build_failure(&error))?;
+    Ok((crib, state))
+}
+
+fn build_failure(error: &BuildError) -> Failure {
+    let code = match error {
+        BuildError::Workspace(error) => match error.kind() {
+            ErrorKind::NotFound => ErrorCode::FileNotFound,
+            ErrorKind::PermissionDenied => ErrorCode::PermissionDenied,
+            ErrorKind::NoSpace => ErrorCode::NoSpace,
+            _ => ErrorCode::IoError,
+        },
+        _ => ErrorCode::Internal,
+    };
+    Failure::usage(error.to_string()).code(code).suggest("Run `toolcrib doctor` to see what is wrong.")
+}

@@ -1,0 +1,239 @@
+//! The parts put together.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolcrib_core::executor::{ExecutorBuilder, Limits};
+use toolcrib_core::permission::Approver;
+use toolcrib_core::{
+    ActivityStream, CallRequest, Executor, Outcome, PolicyMode, Profile, Registry, Session, Tool,
+};
+use toolcrib_tools::{SessionStates, WorkspacePaths, WorkspaceSpill};
+use toolcrib_workspace::{Access, MountSource, StateDir, Workspace};
+
+/// Why a [`Toolcrib`] could not be built.
+#[derive(Debug)]
+pub enum BuildError {
+    /// The workspace or its state could not be opened.
+    Workspace(toolcrib_workspace::Error),
+    /// A tool could not be registered.
+    Tool(toolcrib_core::registry::RegisterError),
+    /// The profile does not fit the tools.
+    Profile(Vec<String>),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Workspace(error) => error.fmt(f),
+            Self::Tool(error) => error.fmt(f),
+            Self::Profile(wrong) => f.write_str(&wrong.join("; ")),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+impl From<toolcrib_workspace::Error> for BuildError {
+    fn from(error: toolcrib_workspace::Error) -> Self {
+        Self::Workspace(error)
+    }
+}
+
+/// Tool-registration steps, run when the crib is built.
+type Register = Box<dyn FnOnce(&Registry) -> Result<(), toolcrib_core::registry::RegisterError>>;
+
+/// Builds a [`Toolcrib`].
+pub struct ToolcribBuilder {
+    roots: Vec<(PathBuf, Access)>,
+    workspace: Option<Workspace>,
+    state: Option<StateDir>,
+    policy: PolicyMode,
+    profile: Profile,
+    approver: Option<Arc<dyn Approver>>,
+    activity: ActivityStream,
+    limits: Limits,
+    more: Vec<Register>,
+    adjust: Vec<Box<dyn FnOnce(ExecutorBuilder) -> ExecutorBuilder>>,
+}
+
+impl ToolcribBuilder {
+    /// Adds a directory that tools may read and change. The first one is what relative paths start from.
+    #[must_use]
+    pub fn root(self, path: impl AsRef<Path>) -> Self {
+        self.root_with(path, Access::ReadWrite)
+    }
+
+    /// Adds a directory with this access.
+    #[must_use]
+    pub fn root_with(mut self, path: impl AsRef<Path>, access: Access) -> Self {
+        self.roots.push((path.as_ref().to_owned(), access));
+        self
+    }
+
+    /// Uses this workspace instead of directories, for example one in memory.
+    #[must_use]
+    pub fn workspace(mut self, workspace: Workspace) -> Self {
+        self.workspace = Some(workspace);
+        self
+    }
+
+    /// Keeps the journal and long outputs here. Without it the journal lives in memory, as long as the crib.
+    #[must_use]
+    pub fn state(mut self, state: StateDir) -> Self {
+        self.state = Some(state);
+        self
+    }
+
+    /// How much may happen without a question (default: `ask`).
+    #[must_use]
+    pub fn policy(mut self, mode: PolicyMode) -> Self {
+        self.policy = mode;
+        self
+    }
+
+    /// Asks this person.
+    #[must_use]
+    pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = Some(approver);
+        self
+    }
+
+    /// Shows the tools by this profile.
+    #[must_use]
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.profile = profile;
+        self
+    }
+
+    /// Emits events here.
+    #[must_use]
+    pub fn activity(mut self, activity: ActivityStream) -> Self {
+        self.activity = activity;
+        self
+    }
+
+    /// Sets the bounds of every call.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Adds a tool of one's own.
+    #[must_use]
+    pub fn tool<T: Tool>(mut self, tool: T) -> Self {
+        self.more.push(Box::new(move |registry| registry.register(tool)));
+        self
+    }
+
+    /// Adjusts the executor: hooks, a policy of one's own.
+    #[must_use]
+    pub fn executor(mut self, adjust: impl FnOnce(ExecutorBuilder) -> ExecutorBuilder + 'static) -> Self {
+        self.adjust.push(Box::new(adjust));
+        self
+    }
+
+    /// Opens the workspace and puts everything together. Without a root it is the current directory.
+    pub fn build(self) -> Result<Toolcrib, BuildError> {
+        let workspace = match self.workspace {
+            Some(workspace) => workspace,
+            None => open(self.roots, self.state.clone())?,
+        };
+        let registry = Arc::new(Registry::new());
+        toolcrib_tools::register_builtins(&registry).map_err(BuildError::Tool)?;
+        for register in self.more {
+            register(&registry).map_err(BuildError::Tool)?;
+        }
+        let sessions = SessionStates::new();
+        let mut builder = Executor::builder(registry)
+            .profile(self.profile)
+            .policy_mode(self.policy)
+            .services(toolcrib_tools::services(&workspace, sessions.clone()))
+            .paths(Arc::new(WorkspacePaths(workspace.read_only())))
+            .activity(self.activity)
+            .limits(self.limits);
+        if let Some(state) = self.state {
+            builder = builder.spill(Arc::new(WorkspaceSpill(state)));
+        }
+        if let Some(approver) = self.approver {
+            builder = builder.approver(approver);
+        }
+        for adjust in self.adjust {
+            builder = adjust(builder);
+        }
+        let executor = builder.build().map_err(BuildError::Profile)?;
+        Ok(Toolcrib { executor, workspace, sessions })
+    }
+}
+
+fn open(roots: Vec<(PathBuf, Access)>, state: Option<StateDir>) -> Result<Workspace, BuildError> {
+    let mut builder = Workspace::builder();
+    if roots.is_empty() {
+        builder = builder.root(".", Access::ReadWrite);
+    }
+    for (path, access) in roots {
+        builder = builder.root(path, access);
+    }
+    if let Some(state) = state {
+        // Where the state cannot be written there is nothing to mount; a change will say so, reading goes on.
+        if let Ok(folder) = state.ensure("spill") {
+            builder = builder.mount("spill", MountSource::Disk(folder), Access::ReadOnly);
+        }
+        builder = builder.state(state);
+    }
+    Ok(builder.build()?)
+}
+
+/// A workspace, the tools and the executor, ready to be called. Cheap to clone.
+#[derive(Clone)]
+pub struct Toolcrib {
+    executor: Executor,
+    workspace: Workspace,
+    sessions: SessionStates,
+}
+
+impl Toolcrib {
+    /// Begins with the usual settings.
+    pub fn builder() -> ToolcribBuilder {
+        ToolcribBuilder {
+            roots: Vec::new(),
+            workspace: None,
+            state: None,
+            policy: PolicyMode::default(),
+            profile: Profile::everything(),
+            approver: None,
+            activity: ActivityStream::new(),
+            limits: Limits::default(),
+            more: Vec::new(),
+            adjust: Vec::new(),
+        }
+    }
+
+    /// A conversation of this name.
+    pub fn session(&self, id: impl Into<String>) -> Arc<Session> {
+        Arc::new(Session::new(id))
+    }
+
+    /// Calls a tool.
+    pub async fn call(&self, session: &Arc<Session>, tool: &str, arguments: Value) -> Outcome {
+        self.executor.call(CallRequest::new(session, tool, arguments)).await
+    }
+
+    /// The executor, for calls with more to say.
+    pub fn executor(&self) -> &Executor {
+        &self.executor
+    }
+
+    /// The files.
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// What conversations know: read state and task lists.
+    pub fn sessions(&self) -> &SessionStates {
+        &self.sessions
+    }
+}
