@@ -43,7 +43,7 @@ mod tests {
             let bound = profile.bind(&registry).unwrap_or_else(|wrong| panic!("{wrong:?}"));
             for tool in &bound.tools {
                 for format in Format::ALL {
-                    check_name(*format, &tool.shown).unwrap();
+                    check_name(format, &tool.shown).unwrap();
                 }
                 assert!(tool.example().is_some(), "{name}: {} has no example in its own names", tool.shown);
             }
