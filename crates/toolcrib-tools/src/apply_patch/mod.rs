@@ -14,7 +14,7 @@ use toolcrib_workspace::edit::RefusalKind;
 use toolcrib_workspace::patch::{self, FilePatch, Hunk, HunkRefusal};
 use toolcrib_workspace::{Change, Expect, FileData, text};
 
-use crate::support::change::{Desk, diff_of, diff_preview, preview_of, stat_of};
+use crate::support::change::{Desk, diff_of, diff_preview, preview_of, refusal_text, stat_of};
 use crate::support::errors::tool_error;
 use crate::support::syntax;
 
@@ -188,7 +188,11 @@ fn missing(desk: &Desk, path: &str) -> ToolError {
 fn refused(path: &str, refusal: &HunkRefusal) -> ToolError {
     let code =
         if refusal.kind == RefusalKind::Ambiguous { ErrorCode::AmbiguousMatch } else { ErrorCode::NoMatch };
-    let message = format!("{path}: {}\nNothing was written, in no file of the patch.", refusal.message);
+    let nothing = "Nothing was written, in no file of the patch.";
+    let message = format!(
+        "{path}: {}",
+        refusal_text(&refusal.message, &refusal.candidates, refusal.first_divergence.as_ref(), nothing)
+    );
     let candidates: Vec<_> = refusal
         .candidates
         .iter()

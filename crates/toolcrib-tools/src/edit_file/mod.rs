@@ -11,7 +11,7 @@ use toolcrib_core::{
 use toolcrib_workspace::edit::{self, Applied, Edit, Refusal, RefusalKind};
 use toolcrib_workspace::{Change, Expect, FileData};
 
-use crate::support::change::{Desk, diff_of, diff_preview, preview_of, stat_of};
+use crate::support::change::{Desk, diff_of, diff_preview, preview_of, refusal_text, stat_of};
 use crate::support::errors::tool_error;
 use crate::support::syntax;
 
@@ -141,10 +141,13 @@ fn refused(file: &FileData, refusal: &Refusal) -> ToolError {
         RefusalKind::NotLossless => ErrorCode::NotLossless,
         _ => ErrorCode::NoMatch,
     };
-    let mut message = format!("{}: {}", file.path, refusal.message);
-    if !message.contains("nothing was written") {
-        message.push_str("\nNothing was written.");
-    }
+    let message = refusal_text(
+        &refusal.message,
+        &refusal.candidates,
+        refusal.first_divergence.as_ref(),
+        "Nothing was written.",
+    );
+    let message = format!("{}: {message}", file.path);
     let candidates: Vec<_> = refusal
         .candidates
         .iter()

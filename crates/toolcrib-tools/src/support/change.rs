@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use toolcrib_core::{CallContext, ErrorCode, Preview, ToolError};
+use toolcrib_workspace::edit::{Candidate, Divergence};
 use toolcrib_workspace::{
     Change, ChangeLabel, Committed, Error, ErrorKind, FileChange, FileData, Hash, Workspace, diff, text,
 };
@@ -129,4 +130,25 @@ pub(crate) fn diff_preview(diff: &str) -> Vec<String> {
         .take(8)
         .map(str::to_owned)
         .collect()
+}
+
+/// A refusal in words: what is wrong, the places it could have meant with their lines, and the first difference.
+pub(crate) fn refusal_text(
+    message: &str,
+    candidates: &[Candidate],
+    divergence: Option<&Divergence>,
+    nothing: &str,
+) -> String {
+    let mut text = message.trim_end().to_owned();
+    for candidate in candidates {
+        text.push_str(&format!("\nLines {}-{}:\n", candidate.start_line, candidate.end_line));
+        text.push_str(candidate.text.trim_end_matches('\n'));
+    }
+    if let Some(divergence) = divergence {
+        text.push_str(&format!("\nFirst difference: {}.", divergence.how));
+    }
+    if !text.to_lowercase().contains("nothing was written") {
+        text.push_str(&format!("\n{nothing}"));
+    }
+    text
 }

@@ -1,10 +1,10 @@
 //! Where a walk starts: a directory of the workspace, or all of its roots one after the other.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use toolcrib_core::ToolError;
-use toolcrib_workspace::search::{WalkOptions, WalkRoot};
+use toolcrib_workspace::search::{GlobalIgnore, WalkOptions, WalkRoot};
 use toolcrib_workspace::{DirLocation, ReadWorkspace};
 
 use super::errors::tool_error;
@@ -50,8 +50,15 @@ pub(crate) fn walk_options(include_ignored: Option<bool>, stop: &Stop) -> WalkOp
     WalkOptions {
         include_ignored: include_ignored.unwrap_or(false),
         cancel: Some(Arc::clone(&stop.0)),
+        global_ignore: global_ignore(),
         ..WalkOptions::default()
     }
+}
+
+/// The person's own ignore rules for all repositories, read once.
+fn global_ignore() -> Option<Arc<GlobalIgnore>> {
+    static RULES: OnceLock<Option<Arc<GlobalIgnore>>> = OnceLock::new();
+    RULES.get_or_init(|| GlobalIgnore::load().map(Arc::new)).clone()
 }
 
 /// Stops work that blocks when it is dropped. The executor drops the future of a reading call that is cancelled; a
