@@ -153,3 +153,24 @@ fn refusals_show_the_closest_region() {
     let lazy = update("a\nb\n", &body("@@\n a\n-b\n+// ... existing code ...")).unwrap_err();
     assert_eq!(lazy.kind, RefusalKind::Placeholder);
 }
+
+#[test]
+fn half_a_hunk_is_never_applied() {
+    // The context line `}` lacks its space: what follows it must not be dropped in silence.
+    let broken = "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n-a\n+A\n}\n c\n@@ -9 +9 @@\n-x\n+X\n";
+    let error = parse(broken).unwrap_err();
+    assert_eq!(error.line, 6, "{error}");
+    let stray = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+A\nand then\n@@ -9 +9 @@\n-x\n+X\n";
+    assert!(parse(stray).is_err(), "a hunk behind prose");
+    let prose_after = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+A\nThat is all.\n";
+    assert_eq!(update("a\n", prose_after).unwrap(), "A\n");
+}
+
+#[test]
+fn an_insertion_by_number_moves_with_the_hunks_before_it() {
+    let file = "new\nnew\na\nb\nc\nd\n";
+    let patch = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n@@ -3,0 +4 @@\n+between\n";
+    assert_eq!(update(file, patch).unwrap(), "new\nnew\nA\nb\nc\nbetween\nd\n");
+    let stated = "--- a/f\n+++ b/f\n@@ -50,3 +50,4 @@\n+x\n";
+    assert!(parse(stated).is_err(), "it states lines that it does not show");
+}

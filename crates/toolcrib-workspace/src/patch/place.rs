@@ -78,7 +78,8 @@ pub(super) fn insertion(file: &Lines<'_>, hunk: &Hunk, progress: Progress) -> Pl
         };
     }
     let end = file.count();
-    let at = hunk.old_start.filter(|_| !hunk.end_of_file).map_or(end, |line| line.min(end));
+    let stated = hunk.old_start.filter(|_| !hunk.end_of_file);
+    let at = stated.map_or(end, |line| line.saturating_add_signed(progress.drift).min(end));
     Place::At(at, Level::Exact)
 }
 

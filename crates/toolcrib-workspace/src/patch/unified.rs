@@ -43,6 +43,12 @@ pub(super) fn parse(lines: &[&str], start: usize) -> Result<Vec<FilePatch>, Patc
     while at < lines.len() {
         let git = lines.get(at).and_then(|line| line.strip_prefix("diff --git "));
         if git.is_none() && !is_names(lines, at) {
+            if lines.get(at).is_some_and(|line| line.starts_with("@@ ")) {
+                return Err(PatchError::new(
+                    at + 1,
+                    "this hunk belongs to no file: `---` and `+++` lines are missing",
+                ));
+            }
             at += 1;
             continue;
         }
@@ -60,7 +66,7 @@ pub(super) fn parse(lines: &[&str], start: usize) -> Result<Vec<FilePatch>, Patc
         }
         let mut hunks = Vec::new();
         while let Some(rest) = lines.get(at).and_then(|line| line.strip_prefix("@@")) {
-            let (hunk, next) = hunk(lines, at, rest);
+            let (hunk, next) = hunk(lines, at, rest)?;
             hunks.push(hunk);
             at = next;
         }
@@ -144,7 +150,7 @@ fn unquote(quoted: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-fn hunk(lines: &[&str], start: usize, rest: &str) -> (Hunk, usize) {
+fn hunk(lines: &[&str], start: usize, rest: &str) -> Result<(Hunk, usize), PatchError> {
     let mut hunk = Hunk::default();
     let counted = ranges(rest);
     let (mut old, mut new) = counted.map_or((usize::MAX, usize::MAX), |(_, old, new)| (old, new));
@@ -167,7 +173,16 @@ fn hunk(lines: &[&str], start: usize, rest: &str) -> (Hunk, usize) {
             at += 1;
             continue;
         }
-        let Some(line) = signed(line) else { break };
+        let Some(line) = signed(line) else {
+            if over {
+                break;
+            }
+            // Stopping here would apply half a hunk and lose those behind it.
+            return Err(PatchError::new(
+                at + 1,
+                "a line of a hunk starts with ` `, `-` or `+`; a context line needs a space before its text",
+            ));
+        };
         if !matches!(line, HunkLine::Add(_)) {
             old = old.saturating_sub(1);
         }
@@ -178,7 +193,14 @@ fn hunk(lines: &[&str], start: usize, rest: &str) -> (Hunk, usize) {
         at += 1;
     }
     trim_trailing_blank(&mut hunk, lines, at);
-    (hunk, at)
+    let states_old = counted.is_some_and(|(_, old, _)| old > 0);
+    if states_old && hunk.lines.iter().all(|line| matches!(line, HunkLine::Add(_))) {
+        return Err(PatchError::new(
+            start + 1,
+            "the hunk's header states lines of the file, but it has none of them",
+        ));
+    }
+    Ok((hunk, at))
 }
 
 /// Blank lines after the last hunk of a patch are the end of the message and not context.
