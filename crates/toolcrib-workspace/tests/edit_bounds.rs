@@ -95,3 +95,18 @@ fn fifty_megabytes() {
         cases(50 << 20);
     }
 }
+
+#[test]
+fn replacing_more_than_is_counted_is_refused() {
+    let file = "a,".repeat(100_001);
+    let edit = Edit { replace_all: true, ..Edit::new(",", ";") };
+    assert_eq!(apply(file.as_bytes(), &[edit]).unwrap_err().kind, RefusalKind::CountMismatch);
+}
+
+#[test]
+fn a_long_line_with_many_folded_matches_is_quick() {
+    let file = "a\u{201c}".repeat(50_000);
+    let started = std::time::Instant::now();
+    assert!(apply(file.as_bytes(), &[Edit::new("a\"a", "x")]).is_err(), "ambiguous");
+    assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
+}

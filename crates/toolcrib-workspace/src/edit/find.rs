@@ -87,16 +87,39 @@ fn inside_lines(file: &Lines<'_>, old: &str, level: Level) -> Vec<Found> {
             continue;
         }
         let folded = fold(body);
+        let mut borders: Option<Vec<(usize, usize)>> = None;
         let mut from = 0;
         while let Some(at) = folded.get(from..).and_then(|rest| rest.find(wanted.as_ref())) {
             let (start, end) = (from + at, from + at + wanted.len());
-            if let (Some(start), Some(end)) = (unfold(body, start), unfold(body, end)) {
+            // Made once a line: a long line may match many times.
+            let borders = borders.get_or_insert_with(|| borders_of(body));
+            let raw = |target: usize| {
+                let at = borders.binary_search_by_key(&target, |(folded, _)| *folded).ok()?;
+                borders.get(at).map(|(_, raw)| *raw)
+            };
+            if let (Some(start), Some(end)) = (raw(start), raw(end)) {
                 out.push(Found::plain(line.start + start, line.start + end, 1));
             }
             if out.len() >= MAX_MATCHES {
                 return out;
             }
             from += at + first;
+        }
+    }
+    out
+}
+
+/// Where characters start (and the last one ends), in the folded form and in `body`.
+fn borders_of(body: &[u8]) -> Vec<(usize, usize)> {
+    let (mut raw, mut folded) = (0, 0);
+    let mut out = vec![(0, 0)];
+    for (c, len) in units(body) {
+        raw += len;
+        folded += plain(c).map_or(c.len_utf8(), str::len);
+        match out.last() {
+            // A character that folds to nothing starts where the next one does.
+            Some(last) if last.0 == folded => {}
+            _ => out.push((folded, raw)),
         }
     }
     out

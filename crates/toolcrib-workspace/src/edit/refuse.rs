@@ -1,5 +1,6 @@
 //! Refusals that help: what was found instead, where, and what to do next.
 
+use super::find::MAX_MATCHES;
 use std::ops::Range;
 
 use super::closest::{closest, show};
@@ -218,4 +219,16 @@ pub(crate) fn explain_overlap(
     out.candidates = earlier.iter().take(MAX_CANDIDATES).map(|range| region(&now, range, 0)).collect();
     out.first_divergence = refused.first_divergence;
     out
+}
+
+/// More matches than are counted: replacing only some of them would be wrong.
+pub(super) fn too_many(index: usize) -> Refusal {
+    Refusal {
+        kind: RefusalKind::CountMismatch,
+        edit_index: index,
+        message: format!("old_string matches {MAX_MATCHES} places or more. Nothing was written."),
+        candidates: Vec::new(),
+        first_divergence: None,
+        suggestion: "Make old_string longer, so that it matches fewer places.".to_owned(),
+    }
 }

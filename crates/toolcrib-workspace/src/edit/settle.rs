@@ -1,5 +1,6 @@
 //! Climbs the ladder for one edit, and decides what a set of matches means.
 
+use super::find::MAX_MATCHES;
 use std::ops::Range;
 
 use super::build::{self, Builder, Op};
@@ -226,6 +227,9 @@ impl Context<'_> {
     fn choose(&self, found: Vec<Found>) -> Result<Vec<Found>, Box<Refusal>> {
         let Edit { replace_all, near_line, expected_count, .. } = *self.edit;
         let all = replace_all || expected_count.is_some_and(|count| count > 1);
+        if all && found.len() >= MAX_MATCHES {
+            return Err(Box::new(refuse::too_many(self.index)));
+        }
         if all {
             let apart = without_overlaps(found);
             return match expected_count {
