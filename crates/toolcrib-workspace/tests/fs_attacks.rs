@@ -514,3 +514,32 @@ fn the_race_catches_check_then_open() {
     swapper.join().unwrap();
     assert!(escaped);
 }
+
+#[test]
+fn a_git_directory_cannot_be_put_together_or_reached_by_another_name() {
+    let temp = tempfile::tempdir().unwrap();
+    let ws = temp.path().join("ws");
+    std::fs::create_dir_all(ws.join(".bare/objects")).unwrap();
+    std::fs::create_dir_all(ws.join(".bare/refs")).unwrap();
+    std::fs::create_dir_all(ws.join(".bare/worktrees/main")).unwrap();
+    std::fs::write(ws.join(".bare/HEAD"), "ref: x\n").unwrap();
+    std::fs::create_dir_all(ws.join(".git")).unwrap();
+    std::fs::create_dir_all(ws.join("githooks")).unwrap();
+    std::os::unix::fs::symlink("../githooks", ws.join(".git/hooks")).unwrap();
+    let workspace = Workspace::open(&ws).unwrap();
+    let put = |paths: &[&str]| {
+        let mut change = workspace.begin(label());
+        for path in paths {
+            change.put(path, b"x".to_vec(), Expect::Any)?;
+        }
+        change.commit(&|| false).map(drop)
+    };
+    let kind = |paths: &[&str]| put(paths).err().map(|error| error.kind());
+    for path in [".bare/worktrees/main/commondir", ".bare/config", ".git/hooks/pre-commit"] {
+        assert_eq!(kind(&[path]), Some(ErrorKind::Protected), "{path}");
+    }
+    assert_eq!(kind(&["x/HEAD", "x/config", "x/objects/a", "x/refs/a"]), Some(ErrorKind::Protected));
+    assert_eq!(kind(&["y/config", "y/HEAD", "y/objects/a"]), None, "two parts are no repository");
+    assert_eq!(kind(&["y/refs/a"]), Some(ErrorKind::Protected), "the third part completes it");
+    assert_eq!(kind(&["githooks/pre-commit"]), None, "by its own name it is an ordinary file");
+}

@@ -9,7 +9,7 @@ impl ReadWorkspace {
     /// with.
     pub fn locate_for_change(&self, path: &str) -> Result<Location> {
         let place = self.inner.resolve(path, true)?;
-        self.inner.check_writable(&place)?;
+        self.inner.check_writable_as(&place, path)?;
         Ok(self.inner.location(&place, true))
     }
 
@@ -29,6 +29,13 @@ impl Inner {
             return Err(Error::new(ErrorKind::ReadOnly, message).at(self.display(place)));
         }
         Ok(())
+    }
+
+    /// The same, also by the names that the caller used: a link must not lead around what its name means.
+    pub(super) fn check_writable_as(&self, place: &Place, path: &str) -> Result<()> {
+        self.check_writable(place)?;
+        let (root, names) = self.choose_root(path)?;
+        if names.is_empty() { Ok(()) } else { self.refuse_protected_names(root, &names) }
     }
 
     pub(super) fn location(&self, place: &Place, writable: bool) -> Location {

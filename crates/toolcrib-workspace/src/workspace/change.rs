@@ -111,7 +111,7 @@ impl Change {
     /// Deletes a file, or a symlink as such.
     pub fn delete(&mut self, path: &str, expect: Expect) -> Result<()> {
         let place = self.inner.resolve(path, false)?;
-        self.inner.check_writable(&place)?;
+        self.inner.check_writable_as(&place, path)?;
         let now = self.current(&place)?;
         match now {
             State::Absent => return Err(self.inner.not_found(&place, path)),
@@ -129,7 +129,7 @@ impl Change {
     /// Deletes a directory with everything in it and says how many files that were; symlinks go as such.
     pub fn delete_tree(&mut self, path: &str) -> Result<usize> {
         let place = self.inner.resolve(path, false)?;
-        self.inner.check_writable(&place)?;
+        self.inner.check_writable_as(&place, path)?;
         if !self.current(&place)?.is_dir() {
             return self.delete(path, Expect::Any).map(|()| 1);
         }
@@ -168,7 +168,7 @@ impl Change {
         expect_to: Expect,
     ) -> Result<()> {
         let source = self.inner.resolve(from, false)?;
-        self.inner.check_writable(&source)?;
+        self.inner.check_writable_as(&source, from)?;
         let now = match self.current(&source)? {
             State::Absent => return Err(self.inner.not_found(&source, from)),
             State::Dir { .. } => {
@@ -220,6 +220,7 @@ impl Change {
         if plan.is_empty() {
             return Ok(Committed { change_id: String::new(), files, warnings: Vec::new() });
         }
+        self.inner.refuse_new_git_dirs(&plan)?;
         let batch = Batch {
             plan,
             contents: self.contents,
@@ -234,7 +235,7 @@ impl Change {
     fn place_to_write(&self, path: &str) -> Result<Place> {
         let (root, names) = self.inner.choose_root(path)?;
         let place = self.inner.resolve_over(&self.plan, root, &names, true, path)?;
-        self.inner.check_writable(&place)?;
+        self.inner.check_writable_as(&place, path)?;
         Ok(place)
     }
 

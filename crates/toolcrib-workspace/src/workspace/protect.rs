@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
+use super::plan::Plan;
 use super::resolve::Place;
 use super::{Inner, Root, read_all};
 use crate::fs::Folder;
-use crate::fs::directory::EntryKind;
 use crate::path::{self, folded};
 use crate::{Error, ErrorKind, Result};
 
@@ -82,25 +82,27 @@ fn protected(display: String, why: &str) -> Error {
 
 const GIT_FILES: [&str; 4] = ["config", "config.worktree", "commondir", "gitdir"];
 
+/// Whether names below a git directory make a place that git takes commands from.
+fn controls(below: &[String]) -> bool {
+    let Some((first, rest)) = below.split_first() else {
+        // `.git` itself.
+        return true;
+    };
+    let last = rest.last().unwrap_or(first).as_str();
+    match first.as_str() {
+        "hooks" => true,
+        first if rest.is_empty() => GIT_FILES.contains(&first),
+        "modules" | "worktrees" => rest.iter().any(|name| name == "hooks") || GIT_FILES.contains(&last),
+        _ => false,
+    }
+}
+
 /// Whether names make a place that git takes commands from.
 fn is_git_control(names: &[String]) -> bool {
-    let control = |below: &[String]| {
-        let Some((first, rest)) = below.split_first() else {
-            // `.git` itself.
-            return true;
-        };
-        let last = rest.last().unwrap_or(first).as_str();
-        match first.as_str() {
-            "hooks" => true,
-            first if rest.is_empty() => GIT_FILES.contains(&first),
-            "modules" | "worktrees" => rest.iter().any(|name| name == "hooks") || GIT_FILES.contains(&last),
-            _ => false,
-        }
-    };
     let mut at = names;
     while let Some(index) = at.iter().position(|name| name == ".git") {
         at = at.get(index + 1..).unwrap_or_default();
-        if control(at) {
+        if controls(at) {
             return true;
         }
     }
@@ -148,6 +150,35 @@ impl Inner {
             && self.guard.directories.iter().any(|(_, own)| full.starts_with(own))
         {
             return Err(protected(display(), "it is Toolcrib's own state; no tool may change it"));
+        }
+        Ok(())
+    }
+
+    /// Refuses a change that would make a directory into a git directory: whatever else lies in it, git would obey.
+    pub(super) fn refuse_new_git_dirs(&self, plan: &Plan) -> Result<()> {
+        for ((root, names), _) in plan.iter().filter(|(_, planned)| !planned.after.is_absent()) {
+            let is_part =
+                |name: &OsString| GIT_PARTS.iter().any(|part| folded(name).eq_ignore_ascii_case(part));
+            for (depth, _) in names.iter().enumerate().filter(|(_, name)| is_part(name)) {
+                let above = names.get(..depth).unwrap_or_default();
+                let folder = self.root(*root)?.folder.descend(above).ok();
+                if folder.as_ref().is_some_and(|folder| looks_like_git_dir(&**folder)) {
+                    continue;
+                }
+                let there = |part: &&str| {
+                    folder.as_ref().is_some_and(|folder| folder.meta(OsStr::new(part)).is_ok())
+                        || plan.iter().any(|((other, path), planned)| {
+                            other == root
+                                && !planned.after.is_absent()
+                                && path.starts_with(above)
+                                && path.get(depth).is_some_and(|name| folded(name).eq_ignore_ascii_case(part))
+                        })
+                };
+                if GIT_PARTS.iter().all(there) {
+                    let why = "it would make its folder a git repository, whose settings git obeys";
+                    return Err(protected(self.display_of(*root, names), why));
+                }
+            }
         }
         Ok(())
     }
@@ -222,12 +253,18 @@ fn real_git_dir(root: &Root) -> Option<PathBuf> {
 
 /// Whether names lead to hooks or configuration of a repository that is not called `.git`: it is known by its parts.
 fn in_bare_repository(root: &Root, names: &[OsString]) -> bool {
-    let depths = names.iter().enumerate().filter(|(_, name)| controls_git(name)).map(|(depth, _)| depth);
-    depths.into_iter().any(|depth| {
-        let folder = root.folder.descend(names.get(..depth).unwrap_or_default());
-        folder.is_ok_and(|folder| looks_like_git_dir(&*folder))
+    if !names.iter().any(controls_git) {
+        return false;
+    }
+    (0..names.len()).any(|depth| {
+        let below: Vec<String> = names.iter().skip(depth).map(|name| folded(name)).collect();
+        let folder = || root.folder.descend(names.get(..depth).unwrap_or_default());
+        controls(&below) && folder().is_ok_and(|folder| looks_like_git_dir(&*folder))
     })
 }
+
+/// The parts by which git knows a git directory.
+const GIT_PARTS: [&str; 3] = ["HEAD", "objects", "refs"];
 
 fn controls_git(name: &OsString) -> bool {
     let name = folded(name);
@@ -235,8 +272,7 @@ fn controls_git(name: &OsString) -> bool {
 }
 
 fn looks_like_git_dir(folder: &dyn Folder) -> bool {
-    let is = |name: &str, kind: EntryKind| folder.meta(OsStr::new(name)).is_ok_and(|meta| meta.kind == kind);
-    is("HEAD", EntryKind::File) && is("objects", EntryKind::Dir) && is("refs", EntryKind::Dir)
+    GIT_PARTS.iter().all(|part| folder.meta(OsStr::new(part)).is_ok())
 }
 
 #[cfg(test)]
