@@ -59,12 +59,13 @@ pub struct Error {
     path: Option<String>,
     message: String,
     near: Vec<String>,
+    partial: bool,
 }
 
 impl Error {
     /// An error of `kind` that says `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, path: None, message: message.into(), near: Vec::new() }
+        Self { kind, path: None, message: message.into(), near: Vec::new(), partial: false }
     }
 
     /// The same error, about `path`.
@@ -79,6 +80,18 @@ impl Error {
     pub fn with_near(mut self, near: Vec<String>) -> Self {
         self.near = near;
         self
+    }
+
+    /// The same error, of a change that could not be taken back whole.
+    #[must_use]
+    pub(crate) fn partial(mut self) -> Self {
+        self.partial = true;
+        self
+    }
+
+    /// Whether a part of the change may have stayed. Otherwise a failed change has changed nothing.
+    pub fn is_partial(&self) -> bool {
+        self.partial
     }
 
     /// What kind of error this is.

@@ -468,3 +468,47 @@ fn k29_kill_in_the_middle() {
         put(&ws, "a", "next").unwrap();
     }
 }
+
+#[test]
+fn an_edit_on_top_of_a_change_that_was_through_is_not_torn() {
+    // Find the last step before the commit mark, where every file is new already.
+    for steps in 1..200 {
+        let temp = fresh();
+        let (one, two) = (temp.path().join("ws/one"), temp.path().join("ws/two"));
+        std::fs::write(&one, "old").unwrap();
+        std::fs::write(&two, "old").unwrap();
+        let crashing = journaled(temp.path()).crash_after(steps).build().unwrap();
+        let mut change = crashing.begin(label());
+        change.put("one", b"new".to_vec(), Expect::Any).unwrap();
+        change.put("two", b"new".to_vec(), Expect::Any).unwrap();
+        let crashed = change.commit(&|| false).is_err();
+        drop(crashing);
+        if !crashed {
+            break;
+        }
+        if std::fs::read(&one).unwrap() != b"new" || std::fs::read(&two).unwrap() != b"new" {
+            continue;
+        }
+        std::fs::write(&one, "new, and a person's").unwrap();
+        open(temp.path()).changes(&Default::default()).unwrap();
+        assert_eq!(std::fs::read_to_string(&one).unwrap(), "new, and a person's");
+        assert_eq!(std::fs::read_to_string(&two).unwrap(), "new", "half of the change was taken back");
+        return;
+    }
+    panic!("no step at which all files were new");
+}
+
+#[test]
+fn undo_leaves_a_mode_that_a_person_changed() {
+    let temp = fresh();
+    let file = temp.path().join("ws/run.sh");
+    std::fs::write(&file, "old").unwrap();
+    let ws = open(temp.path());
+    let mut change = ws.begin(label());
+    change.put("run.sh", b"new".to_vec(), Expect::Any).unwrap();
+    let id = change.commit(&|| false).unwrap().change_id;
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    ws.undo(&[id], label(), false).unwrap();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "old");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o755);
+}

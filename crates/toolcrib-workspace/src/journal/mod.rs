@@ -354,7 +354,9 @@ impl Journal {
                 Ok(Some(loaded)) => found.push(loaded),
                 // Gone since it was listed: another process cleaned up.
                 Ok(None) => {}
-                Err(()) => self.put_aside(dirs, folder, &name, mend),
+                Err(Unloaded::Unreadable) => self.put_aside(dirs, folder, &name, mend),
+                // The disk or the process may be in trouble; the record is not.
+                Err(Unloaded::Failed(error)) => return Err(failed(&error)),
             }
         }
         Ok(found)
@@ -407,6 +409,10 @@ impl Journal {
             }
         }
         dirs.changes.sync().map_err(|error| failed(&error))?;
+        // What a person may yet want to mend needs its contents.
+        if dirs.quarantine.entries().map_or(true, |aside| !aside.is_empty()) {
+            return Ok(());
+        }
         for entry in dirs.blobs.entries().map_err(|error| failed(&error))? {
             let hash = entry.name.to_str().and_then(|name| name.parse::<Hash>().ok());
             if hash.is_none_or(|hash| !keep.contains(&hash)) {
@@ -421,18 +427,42 @@ fn is_record(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.ends_with(".json"))
 }
 
-fn load(folder: &dyn Folder, name: &OsStr, id: &str) -> Result<Option<Loaded>, ()> {
+/// Why there is no record.
+enum Unloaded {
+    /// What is there is not one.
+    Unreadable,
+    /// It could not be looked at.
+    Failed(io::Error),
+}
+
+impl From<serde_json::Error> for Unloaded {
+    fn from(_: serde_json::Error) -> Self {
+        Self::Unreadable
+    }
+}
+
+fn load(folder: &dyn Folder, name: &OsStr, id: &str) -> Result<Option<Loaded>, Unloaded> {
+    use io::ErrorKind as K;
     let bytes = match read_all(folder, name, MAX_RECORD) {
         Ok((bytes, _)) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(_) => return Err(()),
+        Err(error) if error.kind() == K::NotFound => return Ok(None),
+        // Too large, or not a regular file.
+        Err(error)
+            if matches!(
+                error.kind(),
+                K::FileTooLarge | K::IsADirectory | K::InvalidInput | K::InvalidData
+            ) =>
+        {
+            return Err(Unloaded::Unreadable);
+        }
+        Err(error) => return Err(Unloaded::Failed(error)),
     };
-    let outline: Outline = serde_json::from_slice(&bytes).map_err(drop)?;
+    let outline: Outline = serde_json::from_slice(&bytes)?;
     if outline.version > VERSION {
         return Ok(Some(Loaded::Newer(id.to_owned(), outline)));
     }
-    let record: Record = serde_json::from_slice(&bytes).map_err(drop)?;
-    if record.id == id { Ok(Some(Loaded::Good(record))) } else { Err(()) }
+    let record: Record = serde_json::from_slice(&bytes)?;
+    if record.id == id { Ok(Some(Loaded::Good(record))) } else { Err(Unloaded::Unreadable) }
 }
 
 fn quarantine(dirs: &Dirs, folder: &Arc<dyn Folder>, name: &OsStr) {

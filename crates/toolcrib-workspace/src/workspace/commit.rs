@@ -16,7 +16,7 @@ use crate::journal::record::{Entry, JournalPath, Record, State, VERSION};
 use crate::{Error, ErrorKind, Hash, Result, path};
 
 /// How many new files are written ahead of the first visible change: each holds an open file.
-const MAX_STAGED: usize = 64;
+pub(super) const MAX_STAGED: usize = 64;
 /// How many names to look at for stale temporary files.
 const MAX_SWEPT: usize = 20_000;
 /// How long to wait for processes that share a root but not the journal.
@@ -90,7 +90,7 @@ impl Inner {
             let kept = batch.contents.get(&hash).cloned();
             kept.map_or_else(|| self.journal.content(dirs, hash), Ok)
         };
-        let applied = self.apply(&steps(&batch.plan), &content).and_then(|notes| {
+        let applied = self.apply(&steps(&batch.plan), MAX_STAGED, &content).and_then(|notes| {
             self.journal.step()?;
             self.journal.committed(dirs, &id).inspect_err(|_| self.journal.uncommit(dirs, &id))?;
             Ok(notes)
@@ -111,10 +111,11 @@ impl Inner {
         match self.revert(dirs, record) {
             Ok(None) => error,
             Ok(Some(note)) => Error::new(error.kind(), format!("{}; {note}", error.message()))
-                .at(error.path().unwrap_or_default()),
+                .at(error.path().unwrap_or_default())
+                .partial(),
             Err(second) => {
                 let message = format!("{}; taking it back failed too: {second}", error.message());
-                Error::new(error.kind(), message).at(error.path().unwrap_or_default())
+                Error::new(error.kind(), message).at(error.path().unwrap_or_default()).partial()
             }
         }
     }
@@ -218,13 +219,13 @@ impl Inner {
     pub(super) fn apply(
         &self,
         steps: &[Step],
+        ahead: usize,
         content: &dyn Fn(Hash) -> Result<Arc<Vec<u8>>>,
     ) -> Result<Vec<String>> {
         let mut finish = Finish::default();
         let mut staged: HashMap<usize, Box<dyn Staged>> = HashMap::new();
         // Writing ahead shows a full disk before anything is visible.
-        for (index, step) in
-            steps.iter().enumerate().filter(|(_, step)| step.to.hash().is_some()).take(MAX_STAGED)
+        for (index, step) in steps.iter().enumerate().filter(|(_, step)| step.to.hash().is_some()).take(ahead)
         {
             if let Ok(folder) = self.folder_of(&step.key) {
                 self.sweep(&*folder);

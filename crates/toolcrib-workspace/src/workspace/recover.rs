@@ -7,10 +7,20 @@
 use std::sync::Arc;
 
 use super::Inner;
+use super::commit::MAX_STAGED;
 use super::plan::{Key, Plan, Planned, inverse, steps};
 use crate::journal::record::{JournalPath, Record, State};
 use crate::journal::{Dirs, Loaded};
 use crate::{Error, ErrorKind, Hash, Result, path};
+
+/// In which order a change is taken back.
+#[derive(Clone, Copy)]
+enum Rollback {
+    /// Everything that comes back is written before anything goes.
+    WriteFirst,
+    /// Files that go, go first, and what comes back is written one by one.
+    RemoveFirst,
+}
 
 impl Inner {
     /// Recovers every pending change; call with the lock held. Says what a person should know.
@@ -39,8 +49,7 @@ impl Inner {
             // Its roots are not open here; whoever has them open will recover it.
             return Ok(Some(format!("change {id} was interrupted in a root that is not open here")));
         };
-        let is_after = |(key, planned): (&Key, &Planned)| self.state_at(key).same(&planned.after);
-        if plan.iter().all(is_after) {
+        if self.was_through(&plan) {
             self.journal.committed(dirs, id)?;
             return Ok(Some(format!("change {id} was interrupted at its very end; it is complete")));
         }
@@ -49,8 +58,38 @@ impl Inner {
         Ok(Some(note.unwrap_or_else(|| format!("change {id} was interrupted and has been taken back"))))
     }
 
+    /// Whether all steps of a plan were done. A file that somebody changed since counts as done if a later step was.
+    fn was_through(&self, plan: &Plan) -> bool {
+        let mut through = true;
+        for step in steps(plan) {
+            let now = self.state_at(&step.key);
+            // A name that turns from one kind of thing to another is freed by an earlier step.
+            let Some(planned) = plan.get(&step.key).filter(|planned| planned.after == step.to) else {
+                continue;
+            };
+            if now.same(&planned.after) {
+                through = true;
+            } else if now.same(&planned.before) {
+                return false;
+            } else {
+                through = false;
+            }
+        }
+        through
+    }
+
     /// Gives back their old state to all names that have the new one. Says so if somebody else changed one since.
     pub(super) fn revert(&self, dirs: &Dirs, record: &Record) -> Result<Option<String>> {
+        match self.revert_by(dirs, record, Rollback::WriteFirst) {
+            // On a full disk, what goes makes room for what comes back. All of it is in the journal.
+            Err(error) if error.kind() == ErrorKind::NoSpace => {
+                self.revert_by(dirs, record, Rollback::RemoveFirst)
+            }
+            result => result,
+        }
+    }
+
+    fn revert_by(&self, dirs: &Dirs, record: &Record, rollback: Rollback) -> Result<Option<String>> {
         let id = &record.id;
         let mut back = Plan::new();
         let mut foreign = Vec::new();
@@ -68,7 +107,15 @@ impl Inner {
             }
         }
         let content = |hash: Hash| -> Result<Arc<Vec<u8>>> { self.journal.content(dirs, hash) };
-        match self.apply(&steps(&inverse(&back)), &content) {
+        let mut steps = steps(&inverse(&back));
+        let ahead = match rollback {
+            Rollback::WriteFirst => MAX_STAGED,
+            Rollback::RemoveFirst => {
+                steps.sort_by_key(|step| !(step.to.is_absent() && step.from.hash().is_some()));
+                0
+            }
+        };
+        match self.apply(&steps, ahead, &content) {
             Ok(_) if foreign.is_empty() => {
                 self.journal.forget(dirs, id)?;
                 Ok(None)

@@ -198,7 +198,8 @@ impl Inner {
         if way == Way::Undo {
             records.reverse();
         }
-        let plan = self.combine(&records, way)?;
+        let mut plan = self.combine(&records, way)?;
+        self.keep_modes(&mut plan);
         let contents = self.collect(&plan, &held)?;
         let files = file_changes(self, &plan, &contents);
         let mut restored: Vec<String> = plan.keys().map(|key| self.display_of(key.0, &key.1)).collect();
@@ -264,6 +265,19 @@ impl Inner {
         }
         plan.retain(|_, planned| planned.before != planned.after);
         Ok(plan)
+    }
+
+    /// A mode that somebody has changed since stays as it is now.
+    fn keep_modes(&self, plan: &mut Plan) {
+        for (key, planned) in plan {
+            let State::File { mode: left, .. } = &planned.before else { continue };
+            let now = self.folder_of(key).ok().and_then(|folder| folder.meta(key.1.last()?).ok());
+            if let (Some(now), State::File { mode, .. }) = (now, &mut planned.after)
+                && left.is_some_and(|left| left != now.mode)
+            {
+                *mode = Some(now.mode);
+            }
+        }
     }
 
     /// Holds the plan against the tree as it is, and gathers the contents that it needs.
