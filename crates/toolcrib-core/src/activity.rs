@@ -175,7 +175,7 @@ impl ActivityStream {
     }
 
     /// Calls `observer` for every event, in order, before the call goes on: for logs that must not lose any. It must
-    /// be quick.
+    /// be quick, and must not emit or subscribe itself.
     pub fn observe(&self, observer: impl Fn(&Event) + Send + Sync + 'static) {
         self.0.observers.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(observer));
     }

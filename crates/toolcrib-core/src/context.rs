@@ -1,15 +1,19 @@
 //! What a running tool can reach.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::activity::{ActivityStream, EventKind};
+use crate::effects::Effects;
 use crate::error::{ErrorCode, ToolError};
+use crate::executor::Executor;
 use crate::permission::{Answer, Approver, ConfirmRequest, PermissionSet};
 use crate::services::Services;
 use crate::session::Session;
+use crate::tool::Preview;
 
 /// Who calls.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +50,9 @@ pub(crate) struct ContextParts {
     pub granted: PermissionSet,
     pub activity: ActivityStream,
     pub approver: Option<Arc<dyn Approver>>,
+    pub executor: Option<Executor>,
+    /// Whether a person has said yes to this very call.
+    pub approved: AtomicBool,
 }
 
 struct Inner {
@@ -74,6 +81,8 @@ impl CallContext {
             granted,
             activity: ActivityStream::new(),
             approver: None,
+            executor: None,
+            approved: AtomicBool::new(false),
         })
     }
 
@@ -132,6 +141,15 @@ impl CallContext {
         }
     }
 
+    /// Asks the policy again, once it is known exactly what the call touches: for calls whose effects could only say
+    /// "anything". `preview` is what a person is shown if they must be asked. To be called before anything is changed.
+    pub async fn authorise(&self, effects: Effects, preview: Preview) -> Result<(), ToolError> {
+        match &self.0.parts.executor {
+            Some(executor) => executor.authorise_known(self, effects, preview).await,
+            None => Ok(()),
+        }
+    }
+
     /// Runs work that blocks (files, parsing) without holding up other calls.
     pub async fn blocking<T, F>(&self, work: F) -> Result<T, ToolError>
     where
@@ -144,6 +162,10 @@ impl CallContext {
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(_) => Err(ToolError::new(ErrorCode::Cancelled, "the work was stopped by a shutdown")),
         }
+    }
+
+    pub(crate) fn parts(&self) -> &ContextParts {
+        &self.0.parts
     }
 
     pub(crate) fn take_record(&self) -> Record {

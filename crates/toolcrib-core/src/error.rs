@@ -88,7 +88,7 @@ error_table! {
     LimitExceeded "LIMIT_EXCEEDED" UserError false "Ask for less: a narrower path, a smaller range or fewer items.";
     FetchBlocked "FETCH_BLOCKED" SecurityError false "This address may not be fetched.";
     Conflict "CONFLICT" UserError false "Look at the current state, then decide again.";
-    NoSpace "NO_SPACE" SystemError false "Free some disk space, then call again; nothing was changed.";
+    NoSpace "NO_SPACE" SystemError false "Free some disk space, then call again.";
     ReadOnly "READ_ONLY" PermissionError false "This part of the workspace can only be read.";
     IoError "IO_ERROR" SystemError true "Call again; if it fails again, the disk or its permissions need a look.";
     Internal "INTERNAL" SystemError false "This is a defect in the tool; use another way.";

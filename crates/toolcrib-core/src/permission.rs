@@ -296,10 +296,15 @@ impl Grant {
     /// Whether this grant answers the request.
     pub fn covers(&self, request: &PolicyRequest<'_>) -> bool {
         // Commands and hosts are granted by their own rules, never by a tool's name alone.
+        let effects = request.effects;
+        let named = |path: &String| self.paths.contains(path);
+        // A grant for named paths is for nothing else.
+        let within = self.paths.is_empty() || (effects.writes.iter().all(named) && !effects.writes_anything);
         self.tool == request.tool
-            && request.effects.commands.is_empty()
-            && request.effects.hosts.is_empty()
-            && request.sensitive.iter().all(|(path, _)| self.paths.contains(path))
+            && effects.commands.is_empty()
+            && effects.hosts.is_empty()
+            && within
+            && request.sensitive.iter().all(|(path, _)| named(path))
     }
 }
 
@@ -315,6 +320,26 @@ mod tests {
             sensitive,
             arguments: &Value::Null,
         })
+    }
+
+    #[test]
+    fn a_grant_for_one_path_is_for_no_other() {
+        let covers = |grant: &Grant, writes: &[&str], sensitive: &[&str]| {
+            let sensitive: Vec<_> =
+                sensitive.iter().map(|path| ((*path).to_owned(), String::new())).collect();
+            grant.covers(&PolicyRequest {
+                tool: "t",
+                permissions: PermissionSet::all(),
+                effects: &Effects::writes(writes.iter().copied()),
+                sensitive: &sensitive,
+                arguments: &Value::Null,
+            })
+        };
+        let any = Grant { tool: "t".into(), paths: vec![] };
+        let one = Grant { tool: "t".into(), paths: vec![".envrc".into()] };
+        assert!(covers(&any, &["a"], &[]) && !covers(&any, &[".envrc"], &[".envrc"]));
+        assert!(covers(&one, &[".envrc"], &[".envrc"]) && !covers(&one, &["a"], &[]));
+        assert!(!covers(&Grant { tool: "u".into(), paths: vec![] }, &["a"], &[]));
     }
 
     #[test]

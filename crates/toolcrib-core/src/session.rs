@@ -121,19 +121,25 @@ impl Session {
         look(&locked(&self.recent))
     }
 
-    /// How many of `wanted` tokens a call may still use in this turn.
-    pub(crate) fn allowance(&self, wanted: usize) -> usize {
+    /// Sets aside up to `wanted` tokens of a turn's budget; says how many. Calls that run at the same time share it.
+    pub(crate) fn reserve(&self, turn: u64, wanted: usize) -> usize {
         let Some(budget) = self.turn_budget else { return wanted };
-        let spent = locked(&self.spent);
-        let left = if spent.0 == self.turn() { budget.saturating_sub(spent.1) } else { budget };
+        let mut spent = locked(&self.spent);
+        if spent.0 != turn {
+            *spent = (turn, 0);
+        }
         // A call is never silenced: it may always say what it has and where the rest is.
-        wanted.min(left.max(MIN_ALLOWANCE))
+        let granted = wanted.min(budget.saturating_sub(spent.1).max(MIN_ALLOWANCE));
+        spent.1 = spent.1.saturating_add(granted);
+        granted
     }
 
-    pub(crate) fn spend(&self, tokens: usize) {
+    /// Gives back what was not used of it.
+    pub(crate) fn settle(&self, turn: u64, reserved: usize, used: usize) {
         let mut spent = locked(&self.spent);
-        let turn = self.turn();
-        *spent = if spent.0 == turn { (turn, spent.1.saturating_add(tokens)) } else { (turn, tokens) };
+        if self.turn_budget.is_some() && spent.0 == turn {
+            spent.1 = spent.1.saturating_sub(reserved).saturating_add(used);
+        }
     }
 }
 

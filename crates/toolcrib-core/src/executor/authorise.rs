@@ -1,15 +1,18 @@
 //! Stage 5: may this call be made? Fails closed, and is not timed.
 
+use std::sync::atomic::Ordering;
+
 use serde_json::json;
 
 use super::Executor;
 use super::call::Call;
 use super::run::caught;
 use crate::activity::EventKind;
+use crate::context::CallContext;
 use crate::effects::Effects;
 use crate::error::{ErrorCode, ToolError};
 use crate::permission::{
-    Answer, ConfirmRequest, Decision, Grant, GrantScope, PathResolver, PolicyRequest, Sensitivity,
+    Answer, Approver, ConfirmRequest, Decision, Grant, GrantScope, PathResolver, PolicyRequest, Sensitivity,
 };
 use crate::render::{Render, RenderContext};
 use crate::tool::{BoundCall, Preview, ToolOutput};
@@ -19,7 +22,7 @@ pub(super) async fn authorise(
     call: &mut Call,
     bound: &dyn BoundCall,
 ) -> Result<(), ToolError> {
-    let (effects, sensitive) = resolved(executor, call, bound.effects())?;
+    let (effects, sensitive) = resolved(executor, bound.effects(), &mut call.record.warnings)?;
     call.effects = effects;
     call.key = input_key(call)?;
     let tool = call.entry()?.tool.spec().name.clone();
@@ -50,8 +53,8 @@ pub(super) async fn authorise(
 /// The effects in canonical paths, and the paths to be written that are worth a question.
 fn resolved(
     executor: &Executor,
-    call: &mut Call,
     effects: Effects,
+    warnings: &mut Vec<String>,
 ) -> Result<(Effects, Vec<(String, String)>), ToolError> {
     let Some(paths) = &executor.0.paths else { return Ok((effects, Vec::new())) };
     let mut sensitive = Vec::new();
@@ -62,9 +65,7 @@ fn resolved(
         match resolved.sensitivity {
             Sensitivity::Normal => {}
             Sensitivity::Sensitive(reason) => sensitive.push((resolved.path.clone(), reason)),
-            Sensitivity::Flagged(reason) => {
-                call.record.warnings.push(format!("{}: {reason}", resolved.path));
-            }
+            Sensitivity::Flagged(reason) => warnings.push(format!("{}: {reason}", resolved.path)),
         }
         canonical.writes.push(resolved.path);
     }
@@ -109,42 +110,49 @@ async fn ask(
     reason: String,
     grant: Grant,
 ) -> Result<(), ToolError> {
-    let Some(approver) = executor.0.approver.clone() else {
-        return Err(ToolError::new(
-            ErrorCode::PermissionDenied,
-            format!("this call needs a person's approval ({reason}), and there is nobody to ask"),
-        )
-        .suggest(
-            "Go on without it and tell the person what you would have done; they can do it, or allow it by policy.",
-        ));
-    };
+    let Some(approver) = executor.0.approver.clone() else { return Err(nobody_to_ask(&reason)) };
     let context = call.context(executor)?;
     // A preview that fails is the call that would fail: nobody is asked about it.
-    let preview = bound.preview(&context).await?;
-    let input_hash = blake3::Hash::from_bytes(call.key).to_hex().to_string();
-    let request = ConfirmRequest {
+    let preview = tokio::select! {
+        preview = bound.preview(&context) => preview?,
+        () = call.cancel.cancelled() => return Err(super::run::cancelled()),
+        () = executor.0.shutdown.cancelled() => return Err(super::run::cancelled()),
+    };
+    let question = ConfirmRequest {
         call_id: call.ids.call_id.clone(),
         tool: grant.tool.clone(),
         title: preview.title,
         reason,
         preview: preview.text,
         effects: call.effects.clone(),
-        grant: grant.clone(),
-        input_hash: input_hash.clone(),
+        grant,
+        input_hash: blake3::Hash::from_bytes(call.key).to_hex().to_string(),
     };
-    executor.activity().emit(&call.session.id, Some(&call.ids.call_id), Some(&call.name), || {
+    confirmed(executor, &context, approver.as_ref(), question).await
+}
+
+/// Puts the question; an error is a no.
+async fn confirmed(
+    executor: &Executor,
+    context: &CallContext,
+    approver: &dyn Approver,
+    request: ConfirmRequest,
+) -> Result<(), ToolError> {
+    let parts = context.parts();
+    executor.activity().emit(&parts.session.id, Some(&request.call_id), Some(&request.tool), || {
         EventKind::PermissionRequest { request: Box::new(request.clone()) }
     });
     let answer = tokio::select! {
         answer = caught(async { Ok(approver.confirm(&request).await) }) => answer,
-        () = call.cancel.cancelled() => return Err(super::run::cancelled()),
+        () = parts.cancel.cancelled() => return Err(super::run::cancelled()),
         () = executor.0.shutdown.cancelled() => return Err(super::run::cancelled()),
     };
     match answer {
-        Ok(Answer::Approve { input_hash: approved, scope }) if approved == input_hash => {
+        Ok(Answer::Approve { input_hash, scope }) if input_hash == request.input_hash => {
             if scope == GrantScope::Session {
-                call.session.grant(grant);
+                parts.session.grant(request.grant);
             }
+            parts.approved.store(true, Ordering::Relaxed);
             Ok(())
         }
         Ok(Answer::Approve { .. }) => Err(ToolError::new(
@@ -156,6 +164,58 @@ async fn ask(
             Err(ToolError::new(ErrorCode::PermissionDenied, format!("the person said no{said}")))
         }
         Err(_) => Err(ToolError::new(ErrorCode::PermissionDenied, "asking failed, so the answer is no")),
+    }
+}
+
+fn nobody_to_ask(reason: &str) -> ToolError {
+    ToolError::new(
+        ErrorCode::PermissionDenied,
+        format!("this call needs a person's approval ({reason}), and there is nobody to ask"),
+    )
+    .suggest("Go on without it and tell the person what you would have done; they can do it, or allow it by policy.")
+}
+
+impl Executor {
+    /// Decides about a running call again, now by what it really touches.
+    pub(crate) async fn authorise_known(
+        &self,
+        context: &CallContext,
+        effects: Effects,
+        preview: Preview,
+    ) -> Result<(), ToolError> {
+        let parts = context.parts();
+        let mut warnings = Vec::new();
+        let (effects, sensitive) = resolved(self, effects, &mut warnings)?;
+        warnings.into_iter().for_each(|warning| context.warn(warning));
+        let request = PolicyRequest {
+            tool: &parts.tool,
+            permissions: parts.granted,
+            effects: &effects,
+            sensitive: &sensitive,
+            arguments: &serde_json::Value::Null,
+        };
+        let reason = match self.0.policy.decide(&request) {
+            Decision::Allow => return Ok(()),
+            Decision::Deny(reason) => return Err(ToolError::new(ErrorCode::PermissionDenied, reason)),
+            // A person who said yes to this very call has seen its preview.
+            Decision::Ask(_) if parts.approved.load(Ordering::Relaxed) || parts.session.granted(&request) => {
+                return Ok(());
+            }
+            Decision::Ask(reason) => reason,
+        };
+        let Some(approver) = self.0.approver.clone() else { return Err(nobody_to_ask(&reason)) };
+        let grant = Grant::for_request(&request);
+        let question = ConfirmRequest {
+            call_id: parts.ids.call_id.clone(),
+            tool: parts.tool.clone(),
+            title: preview.title,
+            reason,
+            preview: preview.text,
+            input_hash: blake3::hash(effects.writes.join("\0").as_bytes()).to_hex().to_string(),
+            effects,
+            grant,
+        };
+        confirmed(self, context, approver.as_ref(), question).await
     }
 }
 

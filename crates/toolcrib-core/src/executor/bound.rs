@@ -113,12 +113,14 @@ fn finish_text(executor: &Executor, call: &Call, outcome: &mut Outcome, text: St
         notes.push('\n');
         notes.push_str(&sanitize::visible(&hint));
     }
-    let limit = call.session.allowance(cap(executor, call));
+    let limit = call.session.reserve(call.ids.turn, cap(executor, call));
     let body = if tokens::fits(&text, limit) {
         text
     } else {
         let spill = spill(executor, call, &text);
         outcome.metadata.truncated = true;
+        // What was cut away is not in the conversation.
+        call.session.tracker(|tracker| tracker.map(|tracker| tracker.forget(&call.ids.call_id)));
         outcome.metadata.spill = spill.as_ref().ok().cloned();
         cut(&text, limit, spill, |hint| profile.hint(&hint))
     };
@@ -132,7 +134,7 @@ fn finish_text(executor: &Executor, call: &Call, outcome: &mut Outcome, text: St
     let (count, estimated) = tokens::count_or_estimate(&outcome.output);
     outcome.metadata.tokens = count;
     outcome.metadata.tokens_estimated = estimated;
-    call.session.spend(count);
+    call.session.settle(call.ids.turn, limit, count);
 }
 
 /// The cap of this call: the caller's, else the tool's, else the executor's.

@@ -186,10 +186,13 @@ fn follow_registry(registry: &Arc<Registry>, profile: Profile, parts: &Arc<Parts
     let (weak_registry, weak_parts) = (Arc::downgrade(registry), Arc::downgrade(parts));
     registry.on_change(move |change| {
         let (Some(registry), Some(parts)) = (weak_registry.upgrade(), weak_parts.upgrade()) else { return };
+        // Bound under the lock: of two changes at once, the later view must win.
+        let mut shown = parts.profile.write().unwrap_or_else(PoisonError::into_inner);
         match profile.bind(&registry) {
-            Ok(bound) => *parts.profile.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(bound),
+            Ok(bound) => *shown = Arc::new(bound),
             Err(wrong) => tracing::warn!(?wrong, "the profile no longer fits; the last good one stays"),
         }
+        drop(shown);
         parts.activity.emit("", None, None, || EventKind::RegistryChanged {
             added: change.added.clone(),
             removed: change.removed.clone(),

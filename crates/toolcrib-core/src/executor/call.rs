@@ -1,6 +1,7 @@
 //! One call on its way through the stages.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -162,6 +163,8 @@ impl Call {
             granted: spec.permissions(),
             activity: executor.activity().clone(),
             approver: executor.0.approver.clone(),
+            executor: Some(executor.clone()),
+            approved: AtomicBool::new(false),
         });
         self.context = Some(context.clone());
         Ok(context)

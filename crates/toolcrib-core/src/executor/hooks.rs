@@ -72,7 +72,11 @@ fn hook_call(call: &Call) -> HookCall {
 pub(super) async fn before(executor: &Executor, call: &mut Call) -> Result<(), ToolError> {
     for hook in &executor.0.hooks {
         let seen = hook_call(call);
-        let said = caught(async { Ok(hook.before(&seen).await) }).await;
+        let said = tokio::select! {
+            said = caught(async { Ok(hook.before(&seen).await) }) => said,
+            () = call.cancel.cancelled() => return Err(super::run::cancelled()),
+            () = executor.0.shutdown.cancelled() => return Err(super::run::cancelled()),
+        };
         match said {
             Ok(Before::Continue) => {}
             Ok(Before::Deny(reason)) => return Err(ToolError::new(ErrorCode::PermissionDenied, reason)),

@@ -48,10 +48,12 @@ impl Executor {
     pub async fn call(&self, request: CallRequest) -> Outcome {
         let mut call = Call::begin(self, request);
         let result = run::caught(self.stages(&mut call)).await;
-        let mut outcome = match result {
-            Ok(output) => bound::success(self, &mut call, output),
-            Err(error) => bound::failure(self, &mut call, &error),
+        // Rendering is the tool's code too.
+        let rendered = match result {
+            Ok(output) => run::caught(async { Ok(bound::success(self, &mut call, output)) }).await,
+            Err(error) => Err(error),
         };
+        let mut outcome = rendered.unwrap_or_else(|error| bound::failure(self, &mut call, &error));
         hooks::after(self, &call, &mut outcome).await;
         record::record(self, &mut call, &outcome);
         outcome
