@@ -11,6 +11,7 @@ use toolcrib_core::{
     ToolSpec, Violations,
 };
 use toolcrib_workspace::edit::RefusalKind;
+use toolcrib_workspace::fs::directory::EntryKind;
 use toolcrib_workspace::patch::{self, FilePatch, Hunk, HunkRefusal};
 use toolcrib_workspace::{Change, Expect, FileData, text};
 
@@ -22,7 +23,7 @@ use crate::support::syntax;
 pub struct ApplyPatch;
 
 /// What to apply.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// The patch: `*** Begin Patch` … `*** End Patch`, or a unified diff.
@@ -115,6 +116,7 @@ impl Draft<'_> {
                 self.note(key, action, None);
             }
             FilePatch::Delete { path } => {
+                self.refuse_link(path)?;
                 let (key, old) = self.load(path)?;
                 if old.is_none() {
                     return Err(missing(self.desk, path));
@@ -140,6 +142,7 @@ impl Draft<'_> {
             self.note(key, Action::Update, None);
             return Ok(());
         };
+        self.refuse_link(path)?;
         let (target, _) = self.load(move_to)?;
         self.check_seen(&target)?;
         self.set(&key, None);
@@ -151,31 +154,54 @@ impl Draft<'_> {
     /// The whole as one change.
     fn finish(self) -> Result<(Change, Vec<PatchedFile>), ToolError> {
         let mut change = self.desk.begin();
-        let moved: BTreeMap<&str, &str> =
-            self.done.iter().filter_map(|file| Some((file.from.as_deref()?, file.path.as_str()))).collect();
-        for (path, (old, new)) in &self.files {
-            let expect = |file: &Option<FileData>| {
-                file.as_ref().map_or(Expect::Absent, |file| Expect::Hash(file.hash))
+        let mut written: Vec<&str> = Vec::new();
+        for (from, to) in self.plain_moves() {
+            let (Some((old, _)), Some((target, Some(content)))) = (self.files.get(from), self.files.get(to))
+            else {
+                continue;
             };
+            // One step, so that mode and history go along.
+            change
+                .rename(from, to, Some(content.clone()), expect(old), expect(target))
+                .map_err(|error| tool_error(&error))?;
+            written.extend([from, to]);
+        }
+        for (path, (old, new)) in self.files.iter().filter(|(path, _)| !written.contains(&path.as_str())) {
             let result = match (old, new) {
-                (Some(_), None) => {
-                    match moved.get(path.as_str()).and_then(|to| Some((to, self.files.get(*to)?))) {
-                        // One step, so that mode and history go along.
-                        Some((to, (target, Some(content)))) => {
-                            change.rename(path, to, Some(content.clone()), expect(old), expect(target))
-                        }
-                        _ => change.delete(path, expect(old)),
-                    }
-                }
-                (_, Some(content)) if !moved.values().any(|to| to == path) => {
-                    change.put(path, content.clone(), expect(old))
-                }
-                _ => Ok(()),
+                (_, Some(content)) => change.put(path, content.clone(), expect(old)),
+                (Some(_), None) => change.delete(path, expect(old)),
+                // Added and deleted again by the same patch.
+                (None, None) => Ok(()),
             };
             result.map_err(|error| tool_error(&error))?;
         }
         Ok((change, self.done))
     }
+
+    /// The moves whose both ends nothing else in the patch touches. Others (chains, swaps, a new file in the old
+    /// place) are made of writes and deletions.
+    fn plain_moves(&self) -> Vec<(&str, &str)> {
+        let touched = |path: &str| {
+            self.done.iter().filter(|file| file.path == path || file.from.as_deref() == Some(path)).count()
+        };
+        let moves = self.done.iter().filter_map(|file| Some((file.from.as_deref()?, file.path.as_str())));
+        moves.filter(|(from, to)| touched(from) == 1 && touched(to) == 1).collect()
+    }
+
+    /// A link has a name and a target, and a patch does not say which is meant.
+    fn refuse_link(&self, path: &str) -> Result<(), ToolError> {
+        match self.desk.workspace.stat_link(path) {
+            Ok(stat) if stat.kind == EntryKind::Symlink => {
+                Err(ToolError::new(ErrorCode::NotAFile, format!("{path} is a symlink; nothing was written"))
+                    .suggest("Patch the file that it points to, or delete the link by itself."))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn expect(file: &Option<FileData>) -> Expect {
+    file.as_ref().map_or(Expect::Absent, |file| Expect::Hash(file.hash))
 }
 
 fn missing(desk: &Desk, path: &str) -> ToolError {
@@ -263,9 +289,13 @@ impl Tool for ApplyPatch {
     }
 
     async fn preview(&self, cx: &CallContext, input: &Input) -> Result<Preview, ToolError> {
-        let desk = Desk::new(cx, "apply_patch")?;
-        let (change, files) = plan(&desk, input)?;
-        Ok(preview_of(format!("would patch {} files", files.len()), &change))
+        let input = input.clone();
+        cx.blocking(move |cx| {
+            let desk = Desk::new(cx, "apply_patch")?;
+            let (change, files) = plan(&desk, &input)?;
+            Ok(preview_of(format!("would patch {} files", files.len()), &change))
+        })
+        .await
     }
 
     async fn run(&self, cx: &CallContext, input: Input) -> Result<Output, ToolError> {

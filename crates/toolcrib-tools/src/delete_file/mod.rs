@@ -16,7 +16,7 @@ use crate::support::errors::tool_error;
 pub struct DeleteFile;
 
 /// What to delete.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// The file or folder, relative to the workspace.
@@ -64,23 +64,30 @@ impl Tool for DeleteFile {
     }
 
     async fn preview(&self, cx: &CallContext, input: &Input) -> Result<Preview, ToolError> {
-        let desk = Desk::new(cx, "delete_file")?;
-        let change = plan(&desk, input)?;
-        let paths: Vec<String> = change.preview().into_iter().map(|file| file.path).collect();
-        let shown: Vec<String> = paths.iter().take(50).cloned().collect();
-        Ok(Preview { title: format!("would delete {} files", paths.len()), text: shown.join("\n") })
+        let input = input.clone();
+        cx.blocking(move |cx| Ok(preview_of(&plan(&Desk::new(cx, "delete_file")?, &input)?))).await
     }
 
     async fn run(&self, cx: &CallContext, input: Input) -> Result<Output, ToolError> {
+        let path = input.path.clone();
+        let change = cx.blocking(move |cx| plan(&Desk::new(cx, "delete_file")?, &input)).await?;
+        // A folder may hold files that are worth a question of their own.
+        let preview = preview_of(&change);
+        let all = change.preview().into_iter().map(|file| file.path);
+        cx.authorise(Effects::writes(all), preview).await?;
         cx.blocking(move |cx| {
-            let desk = Desk::new(cx, "delete_file")?;
-            let change = plan(&desk, &input)?;
-            let committed = desk.commit(cx, change)?;
+            let committed = Desk::new(cx, "delete_file")?.commit(cx, change)?;
             let files = committed.files.into_iter().map(|file| file.path).collect();
-            Ok(Output { path: input.path, files, change_id: committed.change_id })
+            Ok(Output { path, files, change_id: committed.change_id })
         })
         .await
     }
+}
+
+fn preview_of(change: &Change) -> Preview {
+    let paths: Vec<String> = change.preview().into_iter().map(|file| file.path).collect();
+    let shown: Vec<String> = paths.iter().take(50).cloned().collect();
+    Preview { title: format!("would delete {} files", paths.len()), text: shown.join("\n") }
 }
 
 impl Render for Output {

@@ -37,7 +37,7 @@ pub struct EditInput {
 }
 
 /// What to edit.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// The file, relative to the workspace.
@@ -221,9 +221,13 @@ impl Tool for EditFile {
     }
 
     async fn preview(&self, cx: &CallContext, input: &Input) -> Result<Preview, ToolError> {
-        let desk = Desk::new(cx, "edit_file")?;
-        let plan = plan(&desk, input)?;
-        Ok(preview_of(format!("would edit {}", plan.path), &plan.change))
+        let input = input.clone();
+        cx.blocking(move |cx| {
+            let desk = Desk::new(cx, "edit_file")?;
+            let plan = plan(&desk, &input)?;
+            Ok(preview_of(format!("would edit {}", plan.path), &plan.change))
+        })
+        .await
     }
 
     async fn run(&self, cx: &CallContext, input: Input) -> Result<Output, ToolError> {

@@ -9,7 +9,7 @@ use toolcrib_workspace::ReadWorkspace;
 use toolcrib_workspace::search::{self, GlobOptions, WalkOptions, glob};
 
 use crate::support::errors::tool_error;
-use crate::support::listing::grouped;
+use crate::support::listing::{given, grouped};
 use crate::support::roots::{Stop, starts, walk_options};
 
 /// Paths shown at most if the caller does not say.
@@ -116,11 +116,10 @@ fn run(workspace: &ReadWorkspace, input: Input, walk: WalkOptions) -> Result<Out
     let shown = offset.saturating_add(output.paths.len());
     if shown < output.total && !output.paths.is_empty() {
         output.next_offset = Some(shown);
-        let mut arguments = json!({"pattern": patterns, "sort": sort, "offset": shown, "limit": limit});
-        if let (Some(path), Some(fields)) = (&input.path, arguments.as_object_mut()) {
-            fields.insert("path".into(), json!(path));
-        }
-        output.arguments = arguments;
+        output.arguments = given(&json!({
+            "pattern": patterns, "path": input.path, "sort": input.sort, "include_ignored": input.include_ignored,
+            "limit": input.limit, "offset": shown,
+        }));
     }
     Ok(output)
 }

@@ -12,6 +12,7 @@ use toolcrib_workspace::search::{self, FileMatches, GrepOptions, GrepResult, Wal
 
 use crate::glob::OneOrMany;
 use crate::support::errors::tool_error;
+use crate::support::listing::given;
 use crate::support::roots::{Stop, starts, walk_options};
 
 /// Matches shown at most if the caller does not say.
@@ -162,6 +163,7 @@ fn search(workspace: &ReadWorkspace, input: &Input, options: GrepOptions) -> Res
         };
         if rest.limit == 0 {
             all.total = None;
+            all.next_offset = Some(options.offset.saturating_add(shown));
             break;
         }
         let more = grep(&root, &rest).map_err(|error| failed(&error))?;
@@ -220,14 +222,12 @@ fn matches_of(file: &FileMatches) -> impl Iterator<Item = Match> + '_ {
 
 /// The arguments of the call that goes on where this one ends.
 fn continued(input: &Input, next: usize) -> Value {
-    let all = json!({
+    given(&json!({
         "pattern": input.pattern, "path": input.path, "include": input.include.clone().map(OneOrMany::into_vec),
         "type": input.file_type, "mode": input.mode, "literal": input.literal, "ignore_case": input.ignore_case,
         "word": input.word, "multiline": input.multiline, "context": input.context, "before": input.before,
         "after": input.after, "include_ignored": input.include_ignored, "limit": input.limit, "offset": next,
-    });
-    let Value::Object(fields) = all else { return Value::Null };
-    Value::Object(fields.into_iter().filter(|(_, value)| !value.is_null()).collect())
+    }))
 }
 
 impl Tool for Grep {

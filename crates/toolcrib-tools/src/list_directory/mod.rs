@@ -9,7 +9,7 @@ use toolcrib_workspace::fs::directory::EntryKind;
 use toolcrib_workspace::search::{ListEntry, ListOptions, WalkOptions, list};
 
 use crate::support::errors::tool_error;
-use crate::support::listing::{grouped, size};
+use crate::support::listing::{given, grouped, size};
 use crate::support::roots::{Stop, starts, walk_options};
 
 /// Entries shown at most if the caller does not say.
@@ -99,7 +99,10 @@ fn run(workspace: &ReadWorkspace, input: &Input, walk: WalkOptions) -> Result<Ou
     let shown = offset.saturating_add(output.entries.len());
     if shown < output.total && !output.entries.is_empty() {
         output.next_offset = Some(shown);
-        output.arguments = json!({"path": output.path, "depth": input.depth.unwrap_or(1), "offset": shown});
+        output.arguments = given(&json!({
+            "path": input.path, "depth": input.depth, "sizes": input.sizes,
+            "include_ignored": input.include_ignored, "limit": input.limit, "offset": shown,
+        }));
     }
     Ok(output)
 }

@@ -7,11 +7,12 @@ use toolcrib_core::{Attachment, ErrorCode, ToolError, tokens};
 use toolcrib_workspace::{OpenFile, ReadWorkspace, text};
 
 use super::File;
+use crate::support::change::MAX_EDIT_BYTES;
 use crate::support::errors::tool_error;
 use crate::support::outline::outline;
 
-/// Files up to this size are read whole; larger ones are streamed.
-const MAX_WHOLE: u64 = 16 << 20;
+/// Files up to this size are read whole; larger ones are streamed. Whatever can be edited must count as read.
+const MAX_WHOLE: u64 = MAX_EDIT_BYTES;
 /// A streamed file is scanned this far, for counting its lines and finding a range.
 const MAX_SCAN: u64 = 2 << 30;
 /// Lines shown at most.
@@ -22,6 +23,8 @@ const MAX_LINE_CHARS: usize = 2_000;
 const MAX_IMAGE: u64 = 5 << 20;
 /// Lines of a file too long to show that come with its outline.
 const HEAD_LINES: usize = 60;
+/// How far back from the end a streamed file is remembered, in lines.
+const MAX_TAIL: usize = 100_000;
 
 /// Which lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +38,11 @@ pub(super) struct Loaded {
     pub file: File,
     pub tokens: usize,
     pub whole: Option<Vec<u8>>,
+}
+
+/// The path of `a.rs:10-20`, if it is a range.
+pub(super) fn without_range(given: &str) -> Option<&str> {
+    parse_range(given).map(|(path, _)| path)
 }
 
 /// `a.rs:10-20` is a range, unless there is a file of that name.
@@ -253,7 +261,8 @@ fn stream(open: OpenFile, range: Range, budget: usize) -> Result<Loaded, ToolErr
     let mut scan = Scan::new(BufReader::with_capacity(1 << 20, reader.take(MAX_SCAN)), range);
     scan.run().map_err(|error| io_error(&error))?;
     let start = scan.first;
-    let lines: Vec<&str> = scan.kept.iter().map(String::as_str).collect();
+    let shown = range.limit.unwrap_or(MAX_LINES).min(MAX_LINES);
+    let lines: Vec<&str> = scan.kept.iter().map(String::as_str).take(shown).collect();
     let taken = take(&lines, start, budget, true);
     file.total_lines = scan.total;
     file.start_line = if taken.lines == 0 { 0 } else { start + 1 };
@@ -293,7 +302,7 @@ impl<R: BufRead> Scan<R> {
         };
         let tail =
             range.offset.map_or(0, |offset| usize::try_from(offset.unsigned_abs()).unwrap_or(usize::MAX));
-        let wanted = if from_end { tail.min(MAX_LINES) } else { limit };
+        let wanted = if from_end { tail.min(MAX_TAIL) } else { limit };
         Self {
             reader,
             start,

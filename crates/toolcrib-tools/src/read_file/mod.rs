@@ -12,7 +12,7 @@ use toolcrib_workspace::ReadWorkspace;
 
 use crate::support::outline::OutlineEntry;
 use crate::support::sessions::state_of;
-use load::{Loaded, Range, load, split_range};
+use load::{Loaded, Range, load, split_range, without_range};
 
 /// Tokens that a call may show, all files together; the executor's cap stays above it.
 const MAX_TOKENS: usize = 9_500;
@@ -150,7 +150,9 @@ impl Tool for ReadFile {
     }
 
     fn effects(&self, input: &Input) -> Effects {
-        Effects::reads(input.all())
+        // Which one is meant is known when the files are looked at; both may be read.
+        let all = input.all();
+        Effects::reads(all.iter().filter_map(|path| without_range(path)).chain(all.iter().copied()))
     }
 
     fn check(&self, input: &Input) -> Result<(), Violations> {

@@ -91,9 +91,14 @@ pub(crate) fn note(cx: &CallContext, state: &SessionState, file: &FileChange) {
     }
 }
 
-/// An error on the way to the disk: nothing was changed, and the message says so.
+/// An error on the way to the disk. Nothing was changed, and the message says so, unless even that failed.
 fn commit_error(error: &Error) -> ToolError {
     let mut converted = tool_error(error);
+    if error.is_partial() {
+        converted.message.push_str("; a part of it may have stayed");
+        return converted
+            .suggest("Look at the files before you go on; the next change tries to take it back again.");
+    }
     if !converted.message.contains("nothing was") {
         converted.message.push_str("; nothing was changed");
     }

@@ -1,5 +1,6 @@
 //! Paths in few tokens: `dir/: a b c`, a line a directory.
 
+use serde_json::Value;
 use toolcrib_core::sanitize::visible_path;
 
 /// Groups paths by directory, in the order in which the directories first appear. `suffix` is appended to a name.
@@ -29,6 +30,17 @@ pub(crate) fn grouped<'a>(items: impl Iterator<Item = (&'a str, String)>) -> Str
 fn quoted(name: &str) -> String {
     let visible = visible_path(name);
     if visible.contains([' ', '"']) { format!("{visible:?}") } else { visible.into_owned() }
+}
+
+/// The arguments that were given: those that are not null.
+pub(crate) fn given(arguments: &Value) -> Value {
+    let fields = arguments.as_object().into_iter().flatten();
+    Value::Object(
+        fields
+            .filter(|(_, value)| !value.is_null())
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect(),
+    )
 }
 
 /// `1.2k`.

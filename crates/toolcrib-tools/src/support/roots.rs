@@ -1,5 +1,6 @@
 //! Where a walk starts: a directory of the workspace, or all of its roots one after the other.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -17,9 +18,19 @@ pub(crate) fn starts(workspace: &ReadWorkspace, path: Option<&str>) -> Result<Ve
         None => {
             let roots = workspace.roots();
             let mut found = vec![open(".")?];
-            for root in roots.iter().skip(1).filter(|root| root.mount.is_none()) {
-                if let Some(path) = root.path.as_ref().and_then(|path| path.to_str()) {
-                    found.push(open(path)?);
+            let inside_another = |path: &Path| {
+                let others = roots
+                    .iter()
+                    .filter(|other| other.mount.is_none())
+                    .filter_map(|other| other.path.as_ref());
+                others.into_iter().any(|other| other != path && path.starts_with(other))
+            };
+            for path in
+                roots.iter().skip(1).filter(|root| root.mount.is_none()).filter_map(|root| root.path.as_ref())
+            {
+                // The walk of the outer root comes by.
+                if let Some(text) = path.to_str().filter(|_| !inside_another(path)) {
+                    found.push(open(text)?);
                 }
             }
             Ok(found)

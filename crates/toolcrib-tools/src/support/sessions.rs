@@ -91,6 +91,11 @@ impl SessionState {
         serde_json::to_vec(&*self.locked()).unwrap_or_default()
     }
 
+    /// Whether the caller is a person.
+    pub(crate) fn is_lenient(&self) -> bool {
+        self.lenient
+    }
+
     fn locked(&self) -> MutexGuard<'_, Content> {
         self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -16,7 +16,8 @@ impl SpillStore for WorkspaceSpill {
     fn store(&self, call_id: &str, text: &str) -> Result<String, String> {
         let safe: String =
             call_id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(40).collect();
-        let name = format!("{safe}.txt");
+        // Ids of calls are the callers' own, and need not be unique among sessions.
+        let name = format!("{safe}-{:06x}.txt", fastrand::u32(..1 << 24));
         self.0.write(MOUNT, &name, text.as_bytes()).map_err(|error| error.to_string())?;
         self.forget_oldest();
         Ok(format!("{MOUNT}://{name}"))

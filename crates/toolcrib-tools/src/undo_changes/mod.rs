@@ -79,11 +79,18 @@ fn chosen(desk: &Desk, input: &Input) -> Result<Vec<ChangeInfo>, ToolError> {
         change_id: input.change_id.clone(),
         path,
         turn: input.turn,
-        session: input.turn.map(|_| desk.label().session),
+        session: session_of(desk, input),
         since: input.since.as_deref().map(since).transpose()?,
         ..ChangeFilter::default()
     };
     desk.workspace.changes(&filter).map_err(|error| tool_error(&error))
+}
+
+/// A conversation undoes its own changes unless it names another; a person's call, and a list, mean everybody's.
+fn session_of(desk: &Desk, input: &Input) -> Option<String> {
+    let own = input.turn.is_some()
+        || (input.action != Action::List && input.change_id.is_none() && !desk.state.is_lenient());
+    own.then(|| desk.label().session)
 }
 
 /// `10m` ago as a time; a time stays as it is.
@@ -116,9 +123,9 @@ fn targets(desk: &Desk, input: &Input, redo: bool) -> Result<Vec<String>, ToolEr
     let fits = |change: &&ChangeInfo| {
         if redo { change.undone } else { !change.undone && (explicit || change.undoes.is_empty()) }
     };
-    let narrowed = input.path.is_some() || input.turn.is_some() || input.since.is_some() || explicit;
-    let most = input.count.unwrap_or(if narrowed { usize::MAX } else { 1 });
-    let ids: Vec<String> = if redo && !narrowed {
+    let span = input.turn.is_some() || input.since.is_some();
+    let most = input.count.unwrap_or(if span { usize::MAX } else { 1 });
+    let ids: Vec<String> = if redo && !explicit && !span && input.path.is_none() {
         last_undone(&all, most)
     } else {
         all.iter().filter(fits).take(most).map(|change| change.change_id.clone()).collect()
@@ -136,10 +143,12 @@ fn targets(desk: &Desk, input: &Input, redo: bool) -> Result<Vec<String>, ToolEr
     Err(ToolError::new(ErrorCode::Conflict, message).suggest("List the changes to see what there is."))
 }
 
-/// What the newest undo took back: that is what redo means.
+/// What the newest undo took back and is still undone: that is what redo means.
 fn last_undone(all: &[ChangeInfo], most: usize) -> Vec<String> {
-    let undos = all.iter().filter(|change| !change.undone && !change.undoes.is_empty());
-    undos.take(most).flat_map(|change| change.undoes.clone()).collect()
+    let is_undone = |id: &&String| all.iter().any(|change| change.change_id == **id && change.undone);
+    let still = |change: &ChangeInfo| change.undoes.iter().filter(is_undone).cloned().collect::<Vec<_>>();
+    let undos = all.iter().filter(|change| !change.undone).map(still).filter(|ids| !ids.is_empty());
+    undos.take(most).flatten().collect()
 }
 
 fn carry_out(desk: &Desk, input: &Input, dry_run: bool) -> Result<Undone, ToolError> {
@@ -198,6 +207,13 @@ fn run(cx: &CallContext, input: &Input) -> Result<Output, ToolError> {
     })
 }
 
+/// What an undo or redo would do.
+fn foresee(cx: &CallContext, input: &Input) -> Result<(Vec<String>, Preview), ToolError> {
+    let undone = carry_out(&Desk::new(cx, "undo_changes")?, input, true)?;
+    let title = format!("would restore {}", undone.restored.join(", "));
+    Ok((undone.restored, Preview { title, text: diff_of(&undone.files) }))
+}
+
 impl Tool for UndoChanges {
     type Input = Input;
     type Output = Output;
@@ -233,20 +249,25 @@ impl Tool for UndoChanges {
     }
 
     async fn preview(&self, cx: &CallContext, input: &Input) -> Result<Preview, ToolError> {
-        let desk = Desk::new(cx, "undo_changes")?;
-        if matches!(input.action, Action::List | Action::Preview) {
+        if !changes_files(input) {
             return Ok(Preview { title: "would list changes".into(), text: String::new() });
         }
-        let undone = carry_out(&desk, input, true)?;
-        Ok(Preview {
-            title: format!("would restore {}", undone.restored.join(", ")),
-            text: diff_of(&undone.files),
-        })
+        let input = input.clone();
+        cx.blocking(move |cx| Ok(foresee(cx, &input)?.1)).await
     }
 
     async fn run(&self, cx: &CallContext, input: Input) -> Result<Output, ToolError> {
+        if changes_files(&input) {
+            let asked = input.clone();
+            let (paths, preview) = cx.blocking(move |cx| foresee(cx, &asked)).await?;
+            cx.authorise(Effects::writes(paths), preview).await?;
+        }
         cx.blocking(move |cx| run(cx, &input)).await
     }
+}
+
+fn changes_files(input: &Input) -> bool {
+    matches!(input.action, Action::Undo | Action::Redo)
 }
 
 impl Render for Output {

@@ -16,7 +16,7 @@ use crate::support::syntax;
 pub struct WriteFile;
 
 /// What to write.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// The file, relative to the workspace.
@@ -75,10 +75,14 @@ impl Tool for WriteFile {
     }
 
     async fn preview(&self, cx: &CallContext, input: &Input) -> Result<Preview, ToolError> {
-        let desk = Desk::new(cx, "write_file")?;
-        let plan = plan(&desk, input)?;
-        let verb = if plan.created { "create" } else { "overwrite" };
-        Ok(preview_of(format!("would {verb} {}", plan.path), &plan.change))
+        let input = input.clone();
+        cx.blocking(move |cx| {
+            let desk = Desk::new(cx, "write_file")?;
+            let plan = plan(&desk, &input)?;
+            let verb = if plan.created { "create" } else { "overwrite" };
+            Ok(preview_of(format!("would {verb} {}", plan.path), &plan.change))
+        })
+        .await
     }
 
     async fn run(&self, cx: &CallContext, input: Input) -> Result<Output, ToolError> {

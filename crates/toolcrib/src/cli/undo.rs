@@ -35,10 +35,10 @@ pub(crate) struct UndoArgs {
 }
 
 impl UndoArgs {
-    fn arguments(&self, dry_run: bool) -> Value {
-        let action = match (self.list, self.preview || dry_run, self.redo) {
+    fn arguments(&self) -> Value {
+        let action = match (self.list, self.preview, self.redo) {
             (true, _, _) => "list",
-            (_, true, false) => "preview",
+            (_, true, _) => "preview",
             (_, _, true) => "redo",
             _ => "undo",
         };
@@ -57,7 +57,8 @@ pub(crate) async fn undo(global: &Global, args: &UndoArgs, output: &Output) -> R
     let open = sessions::open(&crib, &state, global.session.as_deref(), output)?;
     let request = CallRequest {
         mode: global.mode.into(),
-        ..CallRequest::new(&open.session, "undo_changes", args.arguments(global.dry_run))
+        dry_run: global.dry_run,
+        ..CallRequest::new(&open.session, "undo_changes", args.arguments())
     };
     let (outcome, interrupted) = call::run(&crib, request).await;
     if let Err(why) = open.save(&crib) {
