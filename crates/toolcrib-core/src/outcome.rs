@@ -112,11 +112,20 @@ pub struct Hint {
     pub tool: &'static str,
     /// Its arguments, by their own names.
     pub arguments: Value,
+    /// The same said otherwise, for profiles that do not show a parameter of `arguments`.
+    pub otherwise: Option<Value>,
 }
 
 impl Hint {
     /// A call of `tool` with `arguments`, for `why`.
     pub fn new(why: impl Into<String>, tool: &'static str, arguments: Value) -> Self {
-        Self { why: why.into(), tool, arguments }
+        Self { why: why.into(), tool, arguments, otherwise: None }
+    }
+
+    /// The same hint, with another way to say it.
+    #[must_use]
+    pub fn or(mut self, arguments: Value) -> Self {
+        self.otherwise = Some(arguments);
+        self
     }
 }

@@ -153,7 +153,8 @@ impl BoundProfile {
     /// A hint in the profile's names; `None` if the tool is not part of it.
     pub fn hint(&self, hint: &Hint) -> Option<String> {
         let tool = self.tools.iter().find(|tool| tool.tool.spec().name == hint.tool)?;
-        let arguments = tool.to_shown(&hint.arguments)?;
+        let otherwise = || tool.to_shown(hint.otherwise.as_ref()?);
+        let arguments = tool.to_shown(&hint.arguments).or_else(otherwise)?;
         Some(format!("{}: {} {arguments}", hint.why, tool.shown))
     }
 }
@@ -211,7 +212,10 @@ impl ProfileTool {
         ToolView {
             name: self.shown.clone(),
             title: spec.title.clone(),
-            description: self.description.clone().unwrap_or_else(|| spec.described(workspace)),
+            description: self
+                .description
+                .clone()
+                .unwrap_or_else(|| self.in_shown_names(&spec.described(workspace))),
             input_schema: self.schema.clone(),
             output_schema: spec.output_schema.clone(),
             read_only: capabilities.is_read_only(),
@@ -221,9 +225,24 @@ impl ProfileTool {
         }
     }
 
-    /// The tool's first example, in shown names.
+    /// The tool's examples that can be told in shown names.
+    pub fn examples(&self) -> impl Iterator<Item = (&'static str, Value)> + '_ {
+        let examples = self.tool.spec().examples.iter();
+        examples.filter_map(|example| Some((example.title, self.to_shown(&example.input)?)))
+    }
+
+    /// The first of them.
     pub fn example(&self) -> Option<Value> {
-        self.tool.spec().examples.iter().find_map(|example| self.to_shown(&example.input))
+        self.examples().next().map(|(_, input)| input)
+    }
+
+    /// A description that names parameters in backticks, with the shown names.
+    fn in_shown_names(&self, text: &str) -> String {
+        let renamed = |text: String, (shown, param): (&String, &Param)| match param.target() {
+            Some(own) if own != shown => text.replace(&format!("`{own}`"), &format!("`{shown}`")),
+            _ => text,
+        };
+        self.params.iter().flatten().fold(text.to_owned(), renamed)
     }
 
     /// Translates arguments from shown names to the tool's own.

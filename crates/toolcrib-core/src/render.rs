@@ -27,6 +27,11 @@ pub trait Render {
         Vec::new()
     }
 
+    /// Whether less is shown than was asked for.
+    fn truncated(&self) -> bool {
+        false
+    }
+
     /// What the caller should know besides.
     fn warnings(&self) -> Vec<String> {
         Vec::new()

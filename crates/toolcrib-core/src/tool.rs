@@ -151,7 +151,8 @@ impl<T: Tool> DynTool for Erased<T> {
     fn bind(self: Arc<Self>, input: Value) -> Result<Box<dyn BoundCall>, Violations> {
         let input: T::Input = serde_json::from_value(input).map_err(|error| {
             // The schema said yes, so this is about a number's range or a rule only serde knows.
-            vec![Violation { path: String::new(), expected: error.to_string(), got: "this input".into() }]
+            let got = error.to_string();
+            vec![Violation { path: String::new(), expected: "values within their range".into(), got }]
         })?;
         self.tool.check(&input)?;
         Ok(Box::new(Bound { tool: self, input }))

@@ -560,3 +560,42 @@ async fn the_registry_is_ordered_and_refuses_duplicates() {
     assert_eq!(allowed, ["zebra", "mango"]);
     assert_eq!(registry.by_mode(toolcrib_core::Mode::Mcp).len(), 3);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_view_that_panics_is_an_error_too() {
+    struct Painter;
+    #[derive(serde::Serialize)]
+    struct Picture;
+    impl toolcrib_core::Render for Picture {
+        fn title(&self) -> String {
+            "A picture".into()
+        }
+        fn text(&self, _cx: &mut toolcrib_core::RenderContext<'_>) -> String {
+            panic!("no paint")
+        }
+    }
+    impl toolcrib_core::Tool for Painter {
+        type Input = support::Input;
+        type Output = Picture;
+        fn spec(&self) -> toolcrib_core::ToolSpec {
+            toolcrib_core::ToolSpec::new("scripted", "Painter", "Paints.")
+        }
+        fn effects(&self, _input: &support::Input) -> toolcrib_core::Effects {
+            toolcrib_core::Effects::none()
+        }
+        async fn run(
+            &self,
+            _cx: &toolcrib_core::CallContext,
+            _input: support::Input,
+        ) -> Result<Picture, ToolError> {
+            Ok(Picture)
+        }
+    }
+    let registry = Arc::new(Registry::new());
+    registry.register(Painter).unwrap();
+    let executor = Executor::builder(registry).build().ok().unwrap();
+    let mut events = executor.activity().subscribe_all();
+    let outcome = executor.call(request(&session(), json!({}))).await;
+    assert_eq!(code(&outcome), Some(ErrorCode::Internal));
+    assert_eq!(drain(&mut events), ["tool_call_start", "error"]);
+}

@@ -252,16 +252,23 @@ pub fn count_lines(bytes: &[u8]) -> usize {
     ends + usize::from(bytes.last().is_some_and(|b| *b != b'\n'))
 }
 
-/// The bytes for overwriting `old` with `new`: the byte order mark and encoding stay, and a file that is CRLF
-/// throughout stays so when `new` has no `\r` of its own. Anything else is exactly `new`.
+/// The bytes for overwriting `old` with `new`: the byte order mark and encoding stay, and so does a line ending that
+/// the old file has throughout, if the new text uses another throughout. Anything else is exactly `new`.
 pub fn adapt_overwrite(old: &[u8], new: &str) -> Vec<u8> {
     let encoding = Encoding::of(old);
     if encoding == Encoding::Bytes || is_binary(old) {
         return new.as_bytes().to_vec();
     }
     let text = if encoding.bom().is_empty() { new } else { new.strip_prefix('\u{feff}').unwrap_or(new) };
-    let crlf = !text.contains('\r') && LineEndings::count(decode(old).text.as_bytes()).only_crlf();
-    if crlf { encode(&text.replace('\n', "\r\n"), encoding) } else { encode(text, encoding) }
+    let was = LineEndings::count(decode(old).text.as_bytes());
+    let is = LineEndings::count(text.as_bytes());
+    if was.only_crlf() && !text.contains('\r') {
+        encode(&text.replace('\n', "\r\n"), encoding)
+    } else if was.lf > 0 && was.crlf + was.cr == 0 && is.only_crlf() {
+        encode(&text.replace("\r\n", "\n"), encoding)
+    } else {
+        encode(text, encoding)
+    }
 }
 
 #[cfg(test)]

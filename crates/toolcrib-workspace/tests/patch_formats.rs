@@ -174,3 +174,34 @@ fn an_insertion_by_number_moves_with_the_hunks_before_it() {
     let stated = "--- a/f\n+++ b/f\n@@ -50,3 +50,4 @@\n+x\n";
     assert!(parse(stated).is_err(), "it states lines that it does not show");
 }
+
+#[test]
+fn diffs_without_prefixes_and_with_modes() {
+    let bare = "diff --git a.txt a.txt\nindex 1..2 100644\n--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-a\n+b\n";
+    assert!(
+        matches!(&parse(bare).unwrap()[..], [FilePatch::Update { path, move_to: None, .. }] if path == "a.txt")
+    );
+    let empty = "diff --git new new\nnew file mode 100644\nindex 0..e 100644\n";
+    assert!(
+        matches!(&parse(empty).unwrap()[..], [FilePatch::Add { path, content }] if path == "new" && content.is_empty())
+    );
+    let mode = "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n";
+    assert!(parse(mode).unwrap_err().message.contains("no file's content"));
+    assert!(toolcrib_workspace::patch::asks_for_modes(mode));
+    let both = format!("{mode}{}", bare.replace("a.txt", "y"));
+    assert_eq!(parse(&both).unwrap().len(), 1);
+}
+
+#[test]
+fn carriage_returns_of_new_files_are_kept() {
+    let added = "--- /dev/null\n+++ b/f\n@@ -0,0 +1,2 @@\n+a\r\n+b\r\n";
+    assert!(
+        matches!(&parse(added).unwrap()[..], [FilePatch::Add { content, .. }] if content == b"a\r\nb\r\n")
+    );
+    let all_crlf = added.replace("\r\n", "\n").replace('\n', "\r\n");
+    assert!(
+        matches!(&parse(&all_crlf).unwrap()[..], [FilePatch::Add { content, .. }] if content == b"a\nb\n")
+    );
+    let update = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n";
+    assert_eq!(self::update("a\r\nb\r\n", update).unwrap(), "a\r\nc\r\n");
+}

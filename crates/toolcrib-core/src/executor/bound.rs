@@ -41,6 +41,7 @@ pub(super) fn success(executor: &Executor, call: &mut Call, output: ToolOutput) 
     outcome.preview = view.preview().iter().map(|line| sanitize::visible(line).into_owned()).collect();
     outcome.attachments = view.attachments();
     outcome.metadata.deduplicated = earlier.is_some();
+    outcome.metadata.truncated = view.truncated();
     finish_text(executor, call, &mut outcome, text, &hints);
     outcome
 }

@@ -106,7 +106,8 @@ impl Call {
         };
         let activity = executor.activity();
         activity.emit(&request.session.id, Some(&call_id), Some(&request.tool), || {
-            EventKind::ToolCallStart { arguments: clipped(&arguments, 0) }
+            let parsed = text.as_deref().and_then(|text| serde_json::from_slice(text).ok());
+            EventKind::ToolCallStart { arguments: clipped(parsed.as_ref().unwrap_or(&arguments), 0) }
         });
         let terminal = Terminal {
             activity: activity.clone(),

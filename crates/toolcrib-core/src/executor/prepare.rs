@@ -22,17 +22,13 @@ pub(super) fn repair_and_validate(call: &mut Call) -> Result<(), ToolError> {
     let arguments = std::mem::take(&mut call.arguments);
     let arguments = if arguments.is_null() { json!({}) } else { arguments };
     let validator = entry.validator().map_err(ToolError::internal)?;
-    let arguments = if validator.is_valid(&arguments) {
-        arguments
-    } else {
-        let (repaired, warnings) = repair(entry.schema(), arguments);
-        let violations = validator.check(&repaired);
-        if !violations.is_empty() {
-            return Err(invalid(&entry, &violations));
-        }
-        call.record.warnings.extend(warnings);
-        repaired
-    };
+    // Also what is valid may need it: to a schema 2.0 is an integer, to a decoder it is not.
+    let (arguments, warnings) = repair(entry.schema(), arguments);
+    let violations = validator.check(&arguments);
+    if !violations.is_empty() {
+        return Err(invalid(&entry, &violations));
+    }
+    call.record.warnings.extend(warnings);
     call.arguments = entry.to_native(arguments);
     Ok(())
 }

@@ -13,10 +13,11 @@ use toolcrib_core::{
 use toolcrib_workspace::edit::RefusalKind;
 use toolcrib_workspace::fs::directory::EntryKind;
 use toolcrib_workspace::patch::{self, FilePatch, Hunk, HunkRefusal};
-use toolcrib_workspace::{Change, Expect, FileData, text};
+use toolcrib_workspace::{Change, Expect, FileChange, FileData, text};
 
 use crate::support::change::{Desk, diff_of, diff_preview, preview_of, refusal_text, stat_of};
 use crate::support::errors::tool_error;
+use crate::support::listing::counted;
 use crate::support::syntax;
 
 /// Applies a patch.
@@ -137,6 +138,11 @@ impl Draft<'_> {
         }
         self.check_seen(&key)?;
         let new = patch::apply_hunks(&old, hunks).map_err(|refusal| refused(&key, &refusal))?;
+        if new == old && move_to.is_none() {
+            let message = format!("{key}: the patch would change nothing in it; nothing was written");
+            return Err(ToolError::new(ErrorCode::NoMatch, message)
+                .suggest("Leave this file out. Line endings alone are not changed by a patch."));
+        }
         let Some(move_to) = move_to.filter(|target| *target != path) else {
             self.set(&key, Some(new));
             self.note(key, Action::Update, None);
@@ -247,6 +253,14 @@ fn plan(desk: &Desk, input: &Input) -> Result<(Change, Vec<PatchedFile>), ToolEr
     draft.finish()
 }
 
+fn warnings(input: &Input, files: &[FileChange]) -> Vec<String> {
+    let mut found = syntax::new_errors(files);
+    if patch::asks_for_modes(&input.patch) {
+        found.push("the patch also changes file modes; modes were left as they are".into());
+    }
+    found
+}
+
 fn paths(sections: &[FilePatch]) -> Vec<String> {
     let mut all = Vec::new();
     for section in sections {
@@ -293,7 +307,7 @@ impl Tool for ApplyPatch {
         cx.blocking(move |cx| {
             let desk = Desk::new(cx, "apply_patch")?;
             let (change, files) = plan(&desk, &input)?;
-            Ok(preview_of(format!("would patch {} files", files.len()), &change))
+            Ok(preview_of(format!("would patch {}", counted(files.len(), "file")), &change))
         })
         .await
     }
@@ -301,13 +315,12 @@ impl Tool for ApplyPatch {
     async fn run(&self, cx: &CallContext, input: Input) -> Result<Output, ToolError> {
         cx.blocking(move |cx| {
             let desk = Desk::new(cx, "apply_patch")?;
-            let (change, files) = plan(&desk, &input)?;
-            let committed = desk.commit(cx, change)?;
+            let (committed, files) = desk.settle(cx, || plan(&desk, &input))?;
             Ok(Output {
                 files,
                 diff: diff_of(&committed.files),
                 change_id: committed.change_id,
-                warnings: syntax::new_errors(&committed.files),
+                warnings: warnings(&input, &committed.files),
             })
         })
         .await

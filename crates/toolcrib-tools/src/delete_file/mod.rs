@@ -11,6 +11,7 @@ use toolcrib_workspace::{Change, Expect};
 
 use crate::support::change::Desk;
 use crate::support::errors::tool_error;
+use crate::support::listing::counted;
 
 /// Deletes a file or a folder.
 pub struct DeleteFile;
@@ -36,6 +37,11 @@ pub struct Output {
 fn plan(desk: &Desk, input: &Input) -> Result<Change, ToolError> {
     let mut change = desk.begin();
     let kind = desk.workspace.stat_link(&input.path).map_err(|error| tool_error(&error))?.kind;
+    if kind == EntryKind::File
+        && let Some(file) = desk.read_if_exists(&input.path)?
+    {
+        desk.state.check_not_stale(&file)?;
+    }
     if kind != EntryKind::Dir {
         change.delete(&input.path, Expect::Any).map_err(|error| tool_error(&error))?;
         return Ok(change);
@@ -69,8 +75,13 @@ impl Tool for DeleteFile {
     }
 
     async fn run(&self, cx: &CallContext, input: Input) -> Result<Output, ToolError> {
-        let path = input.path.clone();
-        let change = cx.blocking(move |cx| plan(&Desk::new(cx, "delete_file")?, &input)).await?;
+        let (path, change) = cx
+            .blocking(move |cx| {
+                let desk = Desk::new(cx, "delete_file")?;
+                let stat = desk.workspace.stat_link(&input.path).map_err(|error| tool_error(&error))?;
+                Ok((stat.path, plan(&desk, &input)?))
+            })
+            .await?;
         // A folder may hold files that are worth a question of their own.
         let preview = preview_of(&change);
         let all = change.preview().into_iter().map(|file| file.path);
@@ -87,7 +98,7 @@ impl Tool for DeleteFile {
 fn preview_of(change: &Change) -> Preview {
     let paths: Vec<String> = change.preview().into_iter().map(|file| file.path).collect();
     let shown: Vec<String> = paths.iter().take(50).cloned().collect();
-    Preview { title: format!("would delete {} files", paths.len()), text: shown.join("\n") }
+    Preview { title: format!("would delete {}", counted(paths.len(), "file")), text: shown.join("\n") }
 }
 
 impl Render for Output {

@@ -120,24 +120,27 @@ pub struct Output {
 }
 
 struct Plan {
-    change: Change,
     path: String,
     edits: Vec<EditOutput>,
 }
 
-fn plan(desk: &Desk, input: &Input) -> Result<Plan, ToolError> {
+fn plan(desk: &Desk, input: &Input) -> Result<(Change, Plan), ToolError> {
     let file = desk.read_to_edit(&input.path)?;
-    let edited = edit::apply(&file.bytes, &input.edits()).map_err(|refusal| refused(&file, &refusal))?;
+    let edits = input.edits();
+    let edited = edit::apply(&file.bytes, &edits).map_err(|refusal| refused(&file, &refusal, edits.len()))?;
     let mut change = desk.begin();
     change.put(&input.path, edited.bytes, Expect::Hash(file.hash)).map_err(|error| tool_error(&error))?;
-    Ok(Plan { change, path: file.path, edits: edited.edits.iter().map(EditOutput::from).collect() })
+    let edits = edited.edits.iter().map(EditOutput::from).collect();
+    Ok((change, Plan { path: file.path, edits }))
 }
 
 /// A refusal that helps: what the file has instead, and where.
-fn refused(file: &FileData, refusal: &Refusal) -> ToolError {
+fn refused(file: &FileData, refusal: &Refusal, edits: usize) -> ToolError {
     let code = match refusal.kind {
         RefusalKind::Ambiguous | RefusalKind::CountMismatch => ErrorCode::AmbiguousMatch,
-        RefusalKind::EmptyOld | RefusalKind::NoChange => ErrorCode::ValidationError,
+        RefusalKind::EmptyOld | RefusalKind::NoChange | RefusalKind::Placeholder => {
+            ErrorCode::ValidationError
+        }
         RefusalKind::NotLossless => ErrorCode::NotLossless,
         _ => ErrorCode::NoMatch,
     };
@@ -147,7 +150,9 @@ fn refused(file: &FileData, refusal: &Refusal) -> ToolError {
         refusal.first_divergence.as_ref(),
         "Nothing was written.",
     );
-    let message = format!("{}: {message}", file.path);
+    let which =
+        if edits > 1 { format!(" (edit {} of {edits})", refusal.edit_index + 1) } else { String::new() };
+    let message = format!("{}{which}: {message}", file.path);
     let candidates: Vec<_> = refusal
         .candidates
         .iter()
@@ -159,7 +164,7 @@ fn refused(file: &FileData, refusal: &Refusal) -> ToolError {
     let details = json!({
         "path": file.path,
         "reason": refusal.kind.as_str(),
-        "edit": refusal.edit_index,
+        "edit": refusal.edit_index + 1,
         "candidates": candidates,
         "first_divergence": refusal.first_divergence.as_ref().map(|divergence| json!({
             "line": divergence.file_line, "expected": divergence.expected, "found": divergence.found,
@@ -224,8 +229,8 @@ impl Tool for EditFile {
         let input = input.clone();
         cx.blocking(move |cx| {
             let desk = Desk::new(cx, "edit_file")?;
-            let plan = plan(&desk, &input)?;
-            Ok(preview_of(format!("would edit {}", plan.path), &plan.change))
+            let (change, plan) = plan(&desk, &input)?;
+            Ok(preview_of(format!("would edit {}", plan.path), &change))
         })
         .await
     }
@@ -233,8 +238,7 @@ impl Tool for EditFile {
     async fn run(&self, cx: &CallContext, input: Input) -> Result<Output, ToolError> {
         cx.blocking(move |cx| {
             let desk = Desk::new(cx, "edit_file")?;
-            let plan = plan(&desk, &input)?;
-            let committed = desk.commit(cx, plan.change)?;
+            let (committed, plan) = desk.settle(cx, || plan(&desk, &input))?;
             Ok(Output {
                 path: plan.path,
                 edits: plan.edits,

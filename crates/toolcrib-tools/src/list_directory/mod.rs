@@ -141,7 +141,8 @@ impl Render for Output {
         };
         let mut text = grouped(self.entries.iter().map(|entry| (entry.path.as_str(), mark(entry))));
         if self.entries.is_empty() {
-            text = "(empty)".into();
+            text = if self.total == 0 { "(empty)".into() } else { format!("(only {} entries)", self.total) };
+            return text;
         }
         let left = self.total.saturating_sub(self.entries.len());
         if left > 0 {

@@ -94,6 +94,7 @@ pub(super) fn load(
         mime: None,
         notes: Vec::new(),
         next_line: None,
+        cut: false,
         attachment: None,
     };
     if let Some(mime) = image_type(&data.bytes) {
@@ -133,9 +134,10 @@ fn fill(file: &mut File, text: &str, range: Range, budget: usize) -> usize {
     let (start, wanted) = bounds(range, lines.len());
     let chosen = lines.get(start..start.saturating_add(wanted).min(lines.len())).unwrap_or_default();
     let mut taken = take(chosen, start, budget, explicit);
-    if !explicit && taken.lines < lines.len() {
+    let entries =
+        if explicit || taken.lines == lines.len() { Vec::new() } else { outline(lines.iter().copied()) };
+    if !entries.is_empty() {
         // Too long to show: a beginning, and a map to choose from.
-        let entries = outline(lines.iter().copied());
         let cost: usize = entries.iter().map(|entry| entry.text.len() / 3 + 3).sum();
         taken = take(chosen.get(..HEAD_LINES).unwrap_or(chosen), start, budget.saturating_sub(cost), true);
         file.outline = Some(entries);
@@ -143,6 +145,7 @@ fn fill(file: &mut File, text: &str, range: Range, budget: usize) -> usize {
     file.start_line = if taken.lines == 0 { 0 } else { start + 1 };
     file.end_line = if taken.lines == 0 { 0 } else { start + taken.lines };
     file.content = taken.content;
+    file.cut = taken.lines < chosen.len() || (!explicit && taken.lines < lines.len());
     if taken.cut > 0 {
         file.notes
             .push(format!("{} lines were longer than {MAX_LINE_CHARS} characters and are cut", taken.cut));
@@ -212,7 +215,11 @@ pub(super) fn numbered(content: &str, start: usize) -> String {
     for (index, line) in content.split_inclusive('\n').enumerate() {
         text.push_str(&(start + index + 1).to_string());
         text.push('\t');
-        text.push_str(line);
+        // A carriage return belongs to the line's ending, and is not shown.
+        match line.strip_suffix("\r\n").or_else(|| line.strip_suffix('\r')) {
+            Some(body) => text.extend([body, "\n"]),
+            None => text.push_str(line),
+        }
     }
     text
 }
@@ -256,6 +263,7 @@ fn stream(open: OpenFile, range: Range, budget: usize) -> Result<Loaded, ToolErr
         mime: None,
         notes: Vec::new(),
         next_line: None,
+        cut: false,
         attachment: None,
     };
     let mut scan = Scan::new(BufReader::with_capacity(1 << 20, reader.take(MAX_SCAN)), range);
@@ -276,6 +284,7 @@ fn stream(open: OpenFile, range: Range, budget: usize) -> Result<Loaded, ToolErr
     if taken.lines == 0 {
         file.notes.push(format!("the file has only {} lines", scan.total));
     }
+    file.cut = taken.lines < lines.len();
     let end = start + taken.lines;
     file.next_line = (end < scan.total && taken.lines > 0).then_some(end + 1);
     Ok(Loaded { file, tokens: taken.tokens, whole: None })

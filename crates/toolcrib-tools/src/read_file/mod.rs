@@ -5,9 +5,11 @@ mod show;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use toolcrib_core::executor::validate::Violation;
-use toolcrib_core::{Attachment, CallContext, Effects, ErrorCode, Tool, ToolError, ToolSpec, Violations};
+use toolcrib_core::{
+    Attachment, CallContext, Effects, ErrorCode, Hint, Tool, ToolError, ToolSpec, Violations,
+};
 use toolcrib_workspace::ReadWorkspace;
 
 use crate::support::outline::OutlineEntry;
@@ -67,6 +69,9 @@ pub struct File {
     notes: Vec<String>,
     #[serde(skip)]
     next_line: Option<usize>,
+    /// Whether fewer lines are shown than were asked for.
+    #[serde(skip)]
+    cut: bool,
     #[serde(skip)]
     attachment: Option<Attachment>,
 }
@@ -100,8 +105,13 @@ fn run(cx: &CallContext, input: &Input) -> Result<Output, ToolError> {
         match load(&workspace, path, range, budget / waiting) {
             Ok(Loaded { file, tokens, whole }) => {
                 cx.record_read(&file.path, file.bytes);
-                if let Some(hash) = &file.hash {
-                    state.saw(&file.path, hash, whole.as_deref());
+                match (&file.hash, whole) {
+                    (Some(hash), Some(bytes)) => state.saw(&file.path, hash, Some(&bytes)),
+                    (Some(hash), None) => {
+                        let lines = (file.start_line, file.end_line);
+                        state.saw_lines(&file.path, hash, lines, file.total_lines);
+                    }
+                    (None, _) => {}
                 }
                 budget = budget.saturating_sub(tokens);
                 output.files.push(file);
@@ -175,6 +185,7 @@ impl Tool for ReadFile {
 }
 
 /// The call that reads on.
-fn continued(file: &File, next: usize) -> Value {
-    json!({"path": file.path, "offset": next})
+fn continued(file: &File, next: usize) -> Hint {
+    Hint::new("to read on", "read_file", json!({"path": file.path, "offset": next}))
+        .or(json!({"paths": [format!("{}:{next}-", file.path)]}))
 }

@@ -35,10 +35,14 @@ impl Render for Output {
         self.files.iter().filter_map(|file| file.attachment.clone()).collect()
     }
 
+    fn truncated(&self) -> bool {
+        self.files.iter().any(|file| file.cut)
+    }
+
     fn hints(&self) -> Vec<Hint> {
         let hint = |file: &File| {
             let next = file.next_line?;
-            Some(Hint::new("to read on", "read_file", continued(file, next)))
+            Some(continued(file, next))
         };
         self.files.iter().filter_map(hint).take(5).collect()
     }

@@ -14,6 +14,9 @@ use super::sessions::{SessionState, state_of};
 /// Files larger than this are not edited.
 pub(crate) const MAX_EDIT_BYTES: u64 = 64 << 20;
 
+/// How often a plan is made anew because the files changed under it.
+const MAX_REPLANS: usize = 50;
+
 /// The workspace and the conversation that a change is made in.
 pub(crate) struct Desk {
     pub workspace: Arc<Workspace>,
@@ -58,6 +61,24 @@ impl Desk {
         }
         self.state.check_fresh(&file)?;
         Ok(file)
+    }
+
+    /// Plans and carries out, again if another change came in between: the plan is then made for what is there now.
+    pub(crate) fn settle<T>(
+        &self,
+        cx: &CallContext,
+        plan: impl Fn() -> Result<(Change, T), ToolError>,
+    ) -> Result<(Committed, T), ToolError> {
+        for _ in 0..MAX_REPLANS {
+            let (change, planned) = plan()?;
+            match self.commit(cx, change) {
+                Ok(committed) => return Ok((committed, planned)),
+                Err(error) if error.code == ErrorCode::StaleFile => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let (change, planned) = plan()?;
+        Ok((self.commit(cx, change)?, planned))
     }
 
     /// Carries a change out, and notes what was written.

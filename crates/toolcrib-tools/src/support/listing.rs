@@ -43,6 +43,11 @@ pub(crate) fn given(arguments: &Value) -> Value {
     )
 }
 
+/// `1 file`, `2 files`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// `1.2k`.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes {

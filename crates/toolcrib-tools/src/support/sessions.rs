@@ -49,6 +49,9 @@ struct Seen {
     text: Option<String>,
     #[serde(default)]
     order: u64,
+    /// The lines seen so far, from 1; `None` when all of them were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lines: Option<Vec<(usize, usize)>>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -110,14 +113,36 @@ impl SessionState {
         self.locked().todos = todos;
     }
 
-    /// Notes that the model has seen (some of) a file, or has written it.
+    /// Notes that the model has seen a whole file, or has written it.
     pub fn saw(&self, path: &str, hash: &str, bytes: Option<&[u8]>) {
         let text = bytes.filter(|bytes| bytes.len() <= MAX_TEXT);
         let text = text.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
+        self.insert(path, Seen { hash: hash.to_owned(), text, order: 0, lines: None });
+    }
+
+    /// Notes that the model has seen some lines of a file: enough to edit it, but not to overwrite it, until it has
+    /// seen all of them.
+    pub fn saw_lines(&self, path: &str, hash: &str, lines: (usize, usize), total: usize) {
+        let mut seen = match self.locked().seen.get(path) {
+            Some(known) if known.hash == hash => known.clone(),
+            _ => Seen { hash: hash.to_owned(), text: None, order: 0, lines: Some(Vec::new()) },
+        };
+        if let Some(known) = &mut seen.lines {
+            known.push(lines);
+            known.sort_unstable();
+            *known = merged(known);
+            if matches!(known.as_slice(), [(first, last)] if *first <= 1 && *last >= total) {
+                seen.lines = None;
+            }
+        }
+        self.insert(path, seen);
+    }
+
+    fn insert(&self, path: &str, mut seen: Seen) {
         let mut content = self.locked();
         content.clock += 1;
-        let order = content.clock;
-        content.seen.insert(path.to_owned(), Seen { hash: hash.to_owned(), text, order });
+        seen.order = content.clock;
+        content.seen.insert(path.to_owned(), seen);
         content.shrink();
     }
 
@@ -126,13 +151,37 @@ impl SessionState {
         self.locked().seen.remove(path);
     }
 
+    /// Refuses to overwrite a file that the model has not seen whole, or not as it is now.
+    pub(crate) fn check_seen_whole(&self, file: &FileData) -> Result<(), ToolError> {
+        self.check_fresh(file)?;
+        let content = self.locked();
+        let missing = content.seen.get(&file.path).and_then(|seen| seen.lines.as_ref());
+        let Some(lines) = missing.filter(|_| !self.lenient) else { return Ok(()) };
+        let next = lines.first().filter(|(first, _)| *first <= 1).map_or(1, |(_, last)| last + 1);
+        let message = format!("{} has been read only in part, and this would overwrite all of it", file.path);
+        let hint = Hint::new("to read the rest", "read_file", json!({"path": file.path, "offset": next}));
+        Err(ToolError::new(ErrorCode::NotRead, message)
+            .suggest("Edit the part that you have read, or read the rest first.")
+            .details(json!({"path": file.path}))
+            .hint(hint.or(json!({"paths": [format!("{}:{next}-", file.path)]}))))
+    }
+
+    /// Refuses a change to a file that the model has seen, but not as it is now.
+    pub(crate) fn check_not_stale(&self, file: &FileData) -> Result<(), ToolError> {
+        match self.check_fresh(file) {
+            Err(error) if error.code == ErrorCode::StaleFile => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses a change to a file that the model has not seen, or not as it is now.
     pub(crate) fn check_fresh(&self, file: &FileData) -> Result<(), ToolError> {
         if self.lenient {
             return Ok(());
         }
         let content = self.locked();
-        let hint = Hint::new("to see it", "read_file", json!({"path": file.path}));
+        let hint =
+            Hint::new("to see it", "read_file", json!({"path": file.path})).or(json!({"paths": [file.path]}));
         let Some(seen) = content.seen.get(&file.path) else {
             let message = format!("{} exists and has not been read in this conversation", file.path);
             return Err(ToolError::new(ErrorCode::NotRead, message)
@@ -143,12 +192,9 @@ impl SessionState {
             return Ok(());
         }
         let changed = match &seen.text {
-            Some(text) => bounded(&diff::unified(
-                &format!("{} (as you saw it)", file.path),
-                &format!("{} (as it is)", file.path),
-                Some(text.as_bytes()),
-                Some(&file.bytes),
-            )),
+            Some(text) => {
+                bounded(&diff::unified(&file.path, &file.path, Some(text.as_bytes()), Some(&file.bytes)))
+            }
             None => String::new(),
         };
         let mut message = format!("{} has changed since you read it; nothing was written", file.path);
@@ -157,6 +203,18 @@ impl SessionState {
         }
         Err(ToolError::new(ErrorCode::StaleFile, message).details(json!({"path": file.path})).hint(hint))
     }
+}
+
+/// Sorted ranges with those that touch made one.
+fn merged(ranges: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    let mut all: Vec<(usize, usize)> = Vec::new();
+    for (first, last) in ranges {
+        match all.last_mut() {
+            Some(before) if *first <= before.1 + 1 => before.1 = before.1.max(*last),
+            _ => all.push((*first, *last)),
+        }
+    }
+    all
 }
 
 /// At most 60 lines of a difference.

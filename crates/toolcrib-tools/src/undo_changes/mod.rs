@@ -8,10 +8,11 @@ use toolcrib_core::{
     CallContext, Capabilities, Effects, ErrorCode, Preview, Render, RenderContext, Tool, ToolError, ToolSpec,
     Violations,
 };
-use toolcrib_workspace::{ChangeFilter, ChangeInfo, FileChange, Undone};
+use toolcrib_workspace::{ChangeFilter, ChangeInfo, ErrorKind, FileChange, Undone};
 
 use crate::support::change::{Desk, diff_of, diff_preview, note, stat_of};
 use crate::support::errors::tool_error;
+use crate::support::listing::counted;
 
 /// Changes listed if the caller does not say.
 const DEFAULT_LIST: usize = 20;
@@ -50,6 +51,9 @@ pub struct Input {
     /// The newest so many.
     #[schemars(range(min = 1, max = 1000))]
     pub count: Option<usize>,
+    /// Changes listed at most (default 20).
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<usize>,
     /// Changes to skip in a list.
     pub offset: Option<usize>,
 }
@@ -121,7 +125,8 @@ fn targets(desk: &Desk, input: &Input, redo: bool) -> Result<Vec<String>, ToolEr
     let explicit = input.change_id.is_some();
     // An undo is taken back by name, or by redo; "the last change" means the last one that did something.
     let fits = |change: &&ChangeInfo| {
-        if redo { change.undone } else { !change.undone && (explicit || change.undoes.is_empty()) }
+        let turns = !change.undoes.is_empty() || !change.redoes.is_empty();
+        if redo { change.undone && !turns } else { !change.undone && (explicit || !turns) }
     };
     let span = input.turn.is_some() || input.since.is_some();
     let most = input.count.unwrap_or(if span { usize::MAX } else { 1 });
@@ -151,7 +156,7 @@ fn last_undone(all: &[ChangeInfo], most: usize) -> Vec<String> {
     undos.take(most).flatten().collect()
 }
 
-fn carry_out(desk: &Desk, input: &Input, dry_run: bool) -> Result<Undone, ToolError> {
+fn carry_out(desk: &Desk, input: &Input, dry_run: bool) -> Result<(Vec<String>, Undone), ToolError> {
     let redo = input.action == Action::Redo;
     let ids = targets(desk, input, redo)?;
     let result = if redo {
@@ -159,16 +164,30 @@ fn carry_out(desk: &Desk, input: &Input, dry_run: bool) -> Result<Undone, ToolEr
     } else {
         desk.workspace.undo(&ids, desk.label(), dry_run)
     };
-    result.map_err(|error| tool_error(&error))
+    let undone = result.map_err(|error| {
+        let done = if redo { "redone" } else { "undone" };
+        let mut converted = tool_error(&error);
+        if error.kind() == ErrorKind::Stale {
+            converted.message = format!(
+                "{}: it has been changed since; nothing was {done}",
+                error.path().unwrap_or("a file")
+            );
+            converted =
+                converted.suggest("Leave it, or take the change back by an edit of the file as it is now.");
+        }
+        converted
+    })?;
+    Ok((ids, undone))
 }
 
-fn listed(desk: &Desk, input: &Input) -> Result<Output, ToolError> {
+fn listed(cx: &CallContext, desk: &Desk, input: &Input) -> Result<Output, ToolError> {
     let all = chosen(desk, input)?;
-    let (offset, limit) = (input.offset.unwrap_or(0), input.count.unwrap_or(DEFAULT_LIST));
+    let (offset, limit) = (input.offset.unwrap_or(0), input.limit.or(input.count).unwrap_or(DEFAULT_LIST));
     let total = all.len();
     let changes: Vec<ChangeInfo> = all.into_iter().skip(offset).take(limit).collect();
     let end = offset.saturating_add(changes.len());
     let next_offset = (end < total && !changes.is_empty()).then_some(end);
+    desk.workspace.journal_problems().into_iter().for_each(|problem| cx.warn(problem));
     Ok(Output {
         changes,
         diff: None,
@@ -183,10 +202,12 @@ fn listed(desk: &Desk, input: &Input) -> Result<Output, ToolError> {
 fn run(cx: &CallContext, input: &Input) -> Result<Output, ToolError> {
     let desk = Desk::new(cx, "undo_changes")?;
     if input.action == Action::List {
-        return listed(&desk, input);
+        return listed(cx, &desk, input);
     }
     let dry_run = input.action == Action::Preview;
-    let undone = carry_out(&desk, input, dry_run)?;
+    let (ids, undone) = carry_out(&desk, input, dry_run)?;
+    let all = desk.workspace.changes(&ChangeFilter::default()).map_err(|error| tool_error(&error))?;
+    let changes: Vec<ChangeInfo> = all.into_iter().filter(|change| ids.contains(&change.change_id)).collect();
     if !dry_run {
         undone.files.iter().for_each(|file: &FileChange| note(cx, &desk.state, file));
     }
@@ -197,11 +218,11 @@ fn run(cx: &CallContext, input: &Input) -> Result<Output, ToolError> {
         _ => ("undone", undone.restored),
     };
     Ok(Output {
-        changes: Vec::new(),
+        total: changes.len(),
+        changes,
         diff: Some(diff_of(&undone.files)),
         restored,
         change_id: (!dry_run).then_some(undone.change_id),
-        total: undone.files.len(),
         next_offset: None,
         action,
     })
@@ -209,7 +230,7 @@ fn run(cx: &CallContext, input: &Input) -> Result<Output, ToolError> {
 
 /// What an undo or redo would do.
 fn foresee(cx: &CallContext, input: &Input) -> Result<(Vec<String>, Preview), ToolError> {
-    let undone = carry_out(&Desk::new(cx, "undo_changes")?, input, true)?;
+    let (_, undone) = carry_out(&Desk::new(cx, "undo_changes")?, input, true)?;
     let title = format!("would restore {}", undone.restored.join(", "));
     Ok((undone.restored, Preview { title, text: diff_of(&undone.files) }))
 }
@@ -273,8 +294,8 @@ fn changes_files(input: &Input) -> bool {
 impl Render for Output {
     fn title(&self) -> String {
         match (&self.diff, self.action) {
-            (None, _) => format!("{} changes", self.total),
-            (Some(diff), action) => format!("{} files {action} ({})", self.total, stat_of(diff)),
+            (None, _) => counted(self.total, "change"),
+            (Some(diff), action) => format!("{} {action} ({})", counted(self.total, "change"), stat_of(diff)),
         }
     }
 
@@ -287,7 +308,8 @@ impl Render for Output {
         }
         let line = |change: &ChangeInfo| {
             let undone = if change.undone { " (undone)" } else { "" };
-            format!("{} {} {} {}{undone}", change.change_id, change.at, change.tool, change.paths.join(" "))
+            let at = change.at.split('.').next().unwrap_or_default().trim_end_matches('Z');
+            format!("{} {at}Z {} {}{undone}", change.change_id, change.tool, change.paths.join(" "))
         };
         let mut text = self.changes.iter().map(line).collect::<Vec<_>>().join("\n");
         if let Some(next) = self.next_offset {

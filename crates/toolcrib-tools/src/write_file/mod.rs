@@ -38,17 +38,16 @@ pub struct Output {
 }
 
 struct Plan {
-    change: Change,
     path: String,
     created: bool,
     bytes: usize,
 }
 
-fn plan(desk: &Desk, input: &Input) -> Result<Plan, ToolError> {
+fn plan(desk: &Desk, input: &Input) -> Result<(Change, Plan), ToolError> {
     let old = desk.read_if_exists(&input.path)?;
     let (bytes, expect) = match &old {
         Some(file) => {
-            desk.state.check_fresh(file)?;
+            desk.state.check_seen_whole(file)?;
             (text::adapt_overwrite(&file.bytes, &input.content), Expect::Hash(file.hash))
         }
         None => (input.content.clone().into_bytes(), Expect::Absent),
@@ -57,7 +56,7 @@ fn plan(desk: &Desk, input: &Input) -> Result<Plan, ToolError> {
     let size = bytes.len();
     change.put(&input.path, bytes, expect).map_err(|error| tool_error(&error))?;
     let path = old.as_ref().map_or_else(|| input.path.clone(), |file| file.path.clone());
-    Ok(Plan { change, path, created: old.is_none(), bytes: size })
+    Ok((change, Plan { path, created: old.is_none(), bytes: size }))
 }
 
 impl Tool for WriteFile {
@@ -78,9 +77,9 @@ impl Tool for WriteFile {
         let input = input.clone();
         cx.blocking(move |cx| {
             let desk = Desk::new(cx, "write_file")?;
-            let plan = plan(&desk, &input)?;
+            let (change, plan) = plan(&desk, &input)?;
             let verb = if plan.created { "create" } else { "overwrite" };
-            Ok(preview_of(format!("would {verb} {}", plan.path), &plan.change))
+            Ok(preview_of(format!("would {verb} {}", plan.path), &change))
         })
         .await
     }
@@ -88,8 +87,7 @@ impl Tool for WriteFile {
     async fn run(&self, cx: &CallContext, input: Input) -> Result<Output, ToolError> {
         cx.blocking(move |cx| {
             let desk = Desk::new(cx, "write_file")?;
-            let plan = plan(&desk, &input)?;
-            let committed = desk.commit(cx, plan.change)?;
+            let (committed, plan) = desk.settle(cx, || plan(&desk, &input))?;
             let path = committed.files.first().map_or(plan.path, |file| file.path.clone());
             Ok(Output {
                 path,

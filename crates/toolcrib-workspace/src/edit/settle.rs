@@ -270,7 +270,7 @@ impl Context<'_> {
             })
         } else {
             // A deletion leaves text that is part of what is there now.
-            !old.contains(new.trim())
+            !is_deletion(old, new)
                 && applied_at(self.bytes, new).is_some_and(|at| at.start < found.end && found.start < at.end)
         };
         if !there {
@@ -322,6 +322,12 @@ fn note(strategy: Strategy, level: Level, ops: &[Op]) -> Option<String> {
         _ if stayed => Some("unchanged lines kept the file's own bytes".to_owned()),
         _ => None,
     }
+}
+
+/// Whether `new` is `old` with nothing added: its lines are lines of `old`, in order.
+fn is_deletion(old: &str, new: &str) -> bool {
+    let mut rest = old.lines().map(str::trim);
+    new.lines().map(str::trim).filter(|line| !line.is_empty()).all(|line| rest.any(|other| other == line))
 }
 
 /// Blanks only: an edit that indents, made twice, indents twice.

@@ -114,7 +114,7 @@ impl<'a> Parser<'a> {
             let text = match line.strip_prefix('+') {
                 Some(text) => text,
                 // A blank line whose sign was forgotten, within the file.
-                None if line.is_empty() && continues() => "",
+                None if line.trim_end_matches('\r').is_empty() && continues() => line,
                 None => break,
             };
             content.extend_from_slice(text.as_bytes());
@@ -194,6 +194,7 @@ impl<'a> Parser<'a> {
             hunk.lines.push(line);
             self.at += 1;
         }
+        let hunk = hunk.without_cr();
         if hunk.lines.is_empty() {
             return Err(self.error("the hunk is empty"));
         }
@@ -207,6 +208,8 @@ pub(super) fn signed(line: &str) -> Option<HunkLine> {
     let sign = chars.next();
     let text = chars.as_str().to_owned();
     match sign {
+        // A blank line whose sign was forgotten.
+        Some('\r') if text.is_empty() => Some(HunkLine::Context(text)),
         None | Some(' ') => Some(HunkLine::Context(text)),
         Some('-') => Some(HunkLine::Remove(text)),
         Some('+') => Some(HunkLine::Add(text)),

@@ -131,9 +131,42 @@ impl std::fmt::Display for HunkRefusal {
 
 impl std::error::Error for HunkRefusal {}
 
+impl Hunk {
+    /// The lines without carriage returns: which ending a line gets is the file's affair.
+    fn without_cr(mut self) -> Self {
+        for line in &mut self.lines {
+            let (HunkLine::Context(text) | HunkLine::Remove(text) | HunkLine::Add(text)) = line;
+            text.truncate(text.trim_end_matches('\r').len());
+        }
+        self
+    }
+}
+
+/// The lines of a patch. A carriage return belongs to the content (of a new file), unless the patch itself is written
+/// with CRLF: then its own lines, the headers, end in it too.
+fn lines(patch: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = patch.split('\n').collect();
+    if lines.last() == Some(&"") {
+        lines.pop();
+    }
+    let own =
+        |line: &&str| ["@@", "--- ", "+++ ", "***", "diff --git "].iter().any(|mark| line.starts_with(mark));
+    if lines.iter().filter(|line| own(line)).any(|line| line.ends_with('\r')) {
+        lines.iter_mut().for_each(|line| *line = line.strip_suffix('\r').unwrap_or(line));
+    }
+    lines
+}
+
+/// Whether a patch asks for file modes, which are not changed.
+pub fn asks_for_modes(patch: &str) -> bool {
+    lines(patch).windows(2).any(
+        |pair| matches!(pair, [old, new] if old.starts_with("old mode ") && new.starts_with("new mode ")),
+    )
+}
+
 /// Parses a patch of either format.
 pub fn parse(patch: &str) -> Result<Vec<FilePatch>, PatchError> {
-    let lines: Vec<&str> = patch.lines().collect();
+    let lines = lines(patch);
     let files = if let Some(start) = lines.iter().position(|line| begin::starts(line)) {
         begin::parse(&lines, start)?
     } else if let Some(start) = unified::start(&lines) {
@@ -146,7 +179,7 @@ pub fn parse(patch: &str) -> Result<Vec<FilePatch>, PatchError> {
         ));
     };
     if files.is_empty() {
-        return Err(PatchError::new(lines.len().max(1), "the patch changes no file"));
+        return Err(PatchError::new(lines.len().max(1), "the patch changes no file's content"));
     }
     Ok(files)
 }

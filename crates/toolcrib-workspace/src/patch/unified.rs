@@ -35,6 +35,7 @@ struct Names {
     rename: (Option<String>, Option<String>),
     created: bool,
     deleted: bool,
+    mode: bool,
 }
 
 pub(super) fn parse(lines: &[&str], start: usize) -> Result<Vec<FilePatch>, PatchError> {
@@ -70,7 +71,7 @@ pub(super) fn parse(lines: &[&str], start: usize) -> Result<Vec<FilePatch>, Patc
             hunks.push(hunk);
             at = next;
         }
-        files.push(file(names, hunks).map_err(|message| PatchError::new(first + 1, message))?);
+        files.extend(file(names, hunks).map_err(|message| PatchError::new(first + 1, message))?);
     }
     Ok(files)
 }
@@ -84,6 +85,8 @@ fn extended_headers(lines: &[&str], mut at: usize, names: &mut Names) -> Result<
             names.rename.0 = name(path);
         } else if let Some(path) = line.strip_prefix("rename to ") {
             names.rename.1 = name(path);
+        } else if line.starts_with("new mode ") {
+            names.mode = true;
         } else if line.starts_with("new file mode") {
             names.created = true;
         } else if line.starts_with("deleted file mode") {
@@ -106,7 +109,11 @@ fn git_names(both: &str) -> (Option<String>, Option<String>) {
     // Equal names: the middle blank. Else the first ` b/`; renames are named again below it.
     let half = both.len() / 2;
     let middle = both.split_at_checked(half).map(|(a, b)| (a, b.trim_start()));
-    let same = middle.filter(|(a, b)| a.strip_prefix("a/") == b.strip_prefix("b/"));
+    // `--no-prefix`: both are the name itself.
+    if let Some((a, _)) = middle.filter(|(a, b)| a == b) {
+        return (name(a), name(a));
+    }
+    let same = middle.filter(|(a, b)| a.starts_with("a/") && a.strip_prefix("a/") == b.strip_prefix("b/"));
     match same.or_else(|| both.split_once(" b/")) {
         Some((a, b)) => (name(a), name(&format!("b/{}", b.strip_prefix("b/").unwrap_or(b)))),
         None => (None, None),
@@ -215,8 +222,9 @@ fn trim_trailing_blank(hunk: &mut Hunk, lines: &[&str], at: usize) {
     }
 }
 
-fn file(names: Names, hunks: Vec<Hunk>) -> Result<FilePatch, String> {
-    let Names { old, new, rename, created, deleted } = names;
+/// What a section does; `None` if it only changes the mode of a file.
+fn file(names: Names, hunks: Vec<Hunk>) -> Result<Option<FilePatch>, String> {
+    let Names { old, new, rename, created, deleted, mode } = names;
     let none = |name: &Option<String>| name.as_deref() == Some("/dev/null");
     let (created, deleted) = (created || none(&old), deleted || none(&new));
     let prefixed = |name: &Option<String>, prefix: &str| {
@@ -229,10 +237,11 @@ fn file(names: Names, hunks: Vec<Hunk>) -> Result<FilePatch, String> {
     };
     let (old, new) = (bare(old, "a/"), bare(new, "b/"));
     if deleted {
-        return Ok(FilePatch::Delete { path: old.ok_or("the deleted file has no name")? });
+        return Ok(Some(FilePatch::Delete { path: old.ok_or("the deleted file has no name")? }));
     }
     if created {
-        return Ok(FilePatch::Add { path: new.ok_or("the new file has no name")?, content: content(&hunks) });
+        let path = new.ok_or("the new file has no name")?;
+        return Ok(Some(FilePatch::Add { path, content: content(&hunks) }));
     }
     let from = rename.0.or(old).ok_or("the file has no name")?;
     let to = rename.1.or(new);
@@ -247,10 +256,14 @@ fn file(names: Names, hunks: Vec<Hunk>) -> Result<FilePatch, String> {
         }
         to => (from.clone(), to.filter(|to| *to != from)),
     };
+    if hunks.is_empty() && move_to.is_none() && mode {
+        return Ok(None);
+    }
     if hunks.is_empty() && move_to.is_none() {
         return Err(format!("the update of `{path}` has no hunk"));
     }
-    Ok(FilePatch::Update { path, move_to, hunks })
+    let hunks = hunks.into_iter().map(Hunk::without_cr).collect();
+    Ok(Some(FilePatch::Update { path, move_to, hunks }))
 }
 
 fn content(hunks: &[Hunk]) -> Vec<u8> {

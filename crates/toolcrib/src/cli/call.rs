@@ -37,7 +37,9 @@ pub(crate) async fn call(global: &Global, args: &CallArgs, output: &Output) -> R
     let timeout = match args.timeout {
         Some(seconds) => Some(
             Duration::try_from_secs_f64(seconds)
-                .map_err(|_| Failure::usage(format!("--timeout {seconds}: not a number of seconds")))?,
+                .ok()
+                .filter(|time| !time.is_zero())
+                .ok_or_else(|| Failure::usage(format!("--timeout {seconds}: not a number of seconds")))?,
         ),
         None => None,
     };
@@ -105,8 +107,8 @@ fn arguments(args: &CallArgs) -> Result<Arguments, Failure> {
         Some("-") => read(&mut std::io::stdin().lock(), "stdin").map(Arguments::Text),
         Some(text) => match text.strip_prefix('@') {
             Some(path) => {
-                let mut file = std::fs::File::open(path)
-                    .map_err(|error| Failure::usage(format!("@{path}: {}", error.kind())))?;
+                let mut file =
+                    std::fs::File::open(path).map_err(|error| Failure::io(&format!("@{path}"), &error))?;
                 read(&mut file, path).map(Arguments::Text)
             }
             None => Ok(Arguments::Text(text.as_bytes().to_vec())),
@@ -116,9 +118,7 @@ fn arguments(args: &CallArgs) -> Result<Arguments, Failure> {
 
 fn read(from: &mut impl Read, name: &str) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    from.take(MAX_INPUT + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| Failure::usage(format!("{name}: {}", error.kind())))?;
+    from.take(MAX_INPUT + 1).read_to_end(&mut bytes).map_err(|error| Failure::io(name, &error))?;
     if bytes.len() as u64 > MAX_INPUT {
         return Err(Failure::usage(format!("{name}: more than {MAX_INPUT} bytes")));
     }

@@ -32,7 +32,7 @@ fn permissions(tool: &ProfileTool) -> Vec<&'static str> {
 fn describe_json(tool: &ProfileTool, workspace: &str) -> Value {
     let spec = tool.tool.spec();
     let examples: Vec<Value> =
-        spec.examples.iter().map(|example| json!({"title": example.title, "input": example.input})).collect();
+        tool.examples().map(|(title, input)| json!({"title": title, "input": input})).collect();
     json!({
         "name": tool.shown, "tool": spec.name, "version": spec.version, "title": spec.title,
         "description": tool.view(workspace).description, "permissions": permissions(tool),
@@ -100,11 +100,8 @@ fn describe_text(tool: &ProfileTool, described: &Value, output: &Output) -> Stri
         ));
     }
     text.push_str("\nExamples:\n");
-    for example in &spec.examples {
-        text.push_str(&format!(
-            "  {}:\n      toolcrib call {} '{}'\n",
-            example.title, tool.shown, example.input
-        ));
+    for (title, input) in tool.examples() {
+        text.push_str(&format!("  {title}:\n      toolcrib call {} '{input}'\n", tool.shown));
     }
     text
 }

@@ -123,9 +123,11 @@ fn state(global: &Global) -> Vec<Check> {
         Ok(state) => state,
         Err(_) => return vec![failed("there is no place for it".into())],
     };
-    if let Err(error) = state.ensure("journal") {
+    // By writing, since modes and mounts do not tell all.
+    if let Err(error) = state.ensure("journal").and_then(|_| state.write("doctor", "probe", b"ok")) {
         return vec![failed(error.to_string())];
     }
+    let aside = std::fs::read_dir(state.path().join("journal/quarantine")).map_or(0, Iterator::count);
     let mut found = vec![check("state", Status::Ok, state.path().display().to_string())];
     let mut builder = Workspace::builder().state(state);
     for (path, access) in roots {
@@ -136,6 +138,14 @@ fn state(global: &Global) -> Vec<Check> {
         Ok((changes.len(), workspace.journal_problems()))
     });
     found.push(match listed {
+        Ok((count, problems)) if problems.is_empty() && aside > 0 => Check {
+            fix: Some("Their files are as they are; only these changes cannot be undone.".into()),
+            ..check(
+                "journal",
+                Status::Warn,
+                format!("{count} changes; {aside} records could not be read and are in quarantine"),
+            )
+        },
         Ok((count, problems)) if problems.is_empty() => {
             check("journal", Status::Ok, format!("{count} changes can be listed and undone"))
         }

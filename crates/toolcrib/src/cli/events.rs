@@ -15,7 +15,7 @@ pub(crate) fn write_events(activity: &ActivityStream, path: &Path) -> Result<(),
         Box::new(io::stderr())
     } else {
         let file = OpenOptions::new().create(true).append(true).open(path).map_err(|error| {
-            Failure::usage(format!("--events {}: {}", path.display(), error.kind()))
+            Failure::io(&format!("--events {}", path.display()), &error)
                 .suggest("Give a file that can be written.")
         })?;
         Box::new(file)

@@ -122,7 +122,10 @@ enum Command {
 
 /// Runs the command; the exit code says how it went: 0 well, 1 the tool failed, 2 wrong usage, 130 interrupted.
 pub(crate) fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage_error(&error),
+    };
     let output = Output::new(cli.global.json);
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -136,7 +139,19 @@ pub(crate) fn main() -> ExitCode {
     });
     // A tool that does not stop must not keep the process from ending.
     runtime.shutdown_background();
-    code
+    if output.failed() { ExitCode::from(1) } else { code }
+}
+
+/// Help and versions as they are; a mistake in JSON too, if the caller seems to want that.
+fn usage_error(error: &clap::Error) -> ExitCode {
+    let wants_json = std::env::args_os().any(|argument| argument == "--json");
+    if error.use_stderr() && wants_json {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        return Output::new(true).fail(&Failure::usage(first));
+    }
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
 }
 
 async fn dispatch(cli: &Cli, output: &Output) -> Result<ExitCode, Failure> {

@@ -1,5 +1,6 @@
 //! What is printed: one JSON object, or text for a person with colour on a terminal.
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -23,6 +24,17 @@ impl Failure {
         }
     }
 
+    /// An error of the operating system about `what`.
+    pub(crate) fn io(what: &str, error: &io::Error) -> Self {
+        let error = toolcrib_workspace::Error::from_io(error, what);
+        let code = if error.kind() == toolcrib_workspace::ErrorKind::NotFound {
+            ErrorCode::FileNotFound
+        } else {
+            ErrorCode::IoError
+        };
+        Self::usage(error.to_string()).code(code)
+    }
+
     pub(crate) fn suggest(mut self, suggestion: impl Into<String>) -> Self {
         self.suggestion = suggestion.into();
         self
@@ -38,13 +50,14 @@ impl Failure {
 pub(crate) struct Output {
     json: bool,
     colour: bool,
+    failed: Cell<bool>,
 }
 
 impl Output {
     pub(crate) fn new(json: bool) -> Self {
         let colour =
             io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Self { json, colour }
+        Self { json, colour, failed: Cell::new(false) }
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -63,7 +76,15 @@ impl Output {
     /// Prints a line to stdout. A reader that went away is no error of ours.
     pub(crate) fn line(&self, text: &str) {
         let mut stdout = io::stdout().lock();
-        let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
+        let written = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
+        if written.is_err_and(|error| error.kind() != io::ErrorKind::BrokenPipe) {
+            self.failed.set(true);
+        }
+    }
+
+    /// Whether an answer could not be written.
+    pub(crate) fn failed(&self) -> bool {
+        self.failed.get()
     }
 
     /// Prints a line to stderr.

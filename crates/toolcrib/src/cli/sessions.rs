@@ -69,8 +69,11 @@ pub(crate) fn open(
 fn lock(state: &StateDir, name: &str) -> Result<File, String> {
     let folder = state.ensure(FOLDER).map_err(|error| error.to_string())?;
     let path = folder.join(format!("{name}.lock"));
-    let file =
-        File::options().create(true).append(true).open(path).map_err(|error| error.kind().to_string())?;
+    let mut options = File::options();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path).map_err(|error| error.kind().to_string())?;
     file.lock().map_err(|error| error.kind().to_string())?;
     Ok(file)
 }

@@ -34,9 +34,8 @@ fn parse_root(text: &str) -> Result<(PathBuf, Access), Failure> {
         Ok(_) => Err(Failure::usage(format!("--root {path}: it is not a directory"))
             .code(ErrorCode::NotADirectory)
             .suggest("Give a directory.")),
-        Err(error) => Err(Failure::usage(format!("--root {path}: {}", error.kind()))
-            .code(ErrorCode::FileNotFound)
-            .suggest("Give a directory that exists.")),
+        Err(error) => Err(Failure::io(&format!("--root {path}"), &error)
+            .suggest("Give a directory that exists and can be read.")),
     }
 }
 
