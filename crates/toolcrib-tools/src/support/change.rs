@@ -69,12 +69,16 @@ impl Desk {
         cx: &CallContext,
         plan: impl Fn() -> Result<(Change, T), ToolError>,
     ) -> Result<(Committed, T), ToolError> {
+        let is_stale = |error: &ToolError| error.code == ErrorCode::StaleFile && error.more.hint.is_none();
         for _ in 0..MAX_REPLANS {
-            let (change, planned) = plan()?;
+            // With a hint it is the conversation that is behind, and planning again would not help.
+            let (change, planned) = match plan() {
+                Err(error) if is_stale(&error) => continue,
+                planned => planned?,
+            };
             match self.commit(cx, change) {
-                Ok(committed) => return Ok((committed, planned)),
-                Err(error) if error.code == ErrorCode::StaleFile => {}
-                Err(error) => return Err(error),
+                Err(error) if is_stale(&error) => {}
+                committed => return Ok((committed?, planned)),
             }
         }
         let (change, planned) = plan()?;

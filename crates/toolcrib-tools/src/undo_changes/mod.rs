@@ -130,7 +130,7 @@ fn targets(desk: &Desk, input: &Input, redo: bool) -> Result<Vec<String>, ToolEr
     };
     let span = input.turn.is_some() || input.since.is_some();
     let most = input.count.unwrap_or(if span { usize::MAX } else { 1 });
-    let ids: Vec<String> = if redo && !explicit && !span && input.path.is_none() {
+    let ids: Vec<String> = if redo && !explicit && !span {
         last_undone(&all, most)
     } else {
         all.iter().filter(fits).take(most).map(|change| change.change_id.clone()).collect()
