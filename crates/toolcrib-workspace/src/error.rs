@@ -132,6 +132,8 @@ fn classify(error: &io::Error) -> (ErrorKind, String) {
         K::AlreadyExists => ErrorKind::AlreadyExists,
         K::IsADirectory => ErrorKind::IsDirectory,
         K::NotADirectory => ErrorKind::NotADirectory,
+        // Our own limit; from the operating system it is about writing.
+        K::FileTooLarge if error.raw_os_error().is_none() => ErrorKind::TooLarge,
         K::StorageFull | K::QuotaExceeded | K::FileTooLarge => ErrorKind::NoSpace,
         K::ReadOnlyFilesystem => ErrorKind::ReadOnly,
         K::InvalidFilename | K::InvalidInput => ErrorKind::InvalidPath,
@@ -146,6 +148,7 @@ fn classify(error: &io::Error) -> (ErrorKind, String) {
         ErrorKind::NotAFile => "it is not a regular file (a FIFO, socket, device or the like)".into(),
         ErrorKind::NotADirectory => "a part of the path is not a directory".into(),
         ErrorKind::NoSpace => "no space left on the disk, or a size limit was reached".into(),
+        ErrorKind::TooLarge => "the file is too large to be kept for undoing".into(),
         ErrorKind::ReadOnly => "the file system is read-only".into(),
         ErrorKind::InvalidPath => {
             "the path is not a valid file name (too long, or with forbidden bytes)".into()

@@ -406,6 +406,10 @@ enum Failed {
 /// Reads a file that a place was resolved to; at most `max` bytes.
 pub(crate) fn read_all(folder: &dyn Folder, name: &OsStr, max: u64) -> io::Result<(Vec<u8>, Meta)> {
     let (reader, meta) = folder.open(name)?;
+    // Known before it is read: a sparse file of terabytes costs nothing to make.
+    if meta.size > max {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
     let mut bytes = Vec::with_capacity(usize::try_from(meta.size).unwrap_or(0).min(1 << 24));
     reader.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max {
