@@ -15,6 +15,7 @@ use crate::permission::{
     Answer, Approver, ConfirmRequest, Decision, Grant, GrantScope, PathResolver, PolicyRequest, Sensitivity,
 };
 use crate::render::{Render, RenderContext};
+use crate::sanitize;
 use crate::tool::{BoundCall, Preview, ToolOutput};
 
 pub(super) async fn authorise(
@@ -71,6 +72,20 @@ fn resolved(
     }
     canonical.reads = effects.reads.iter().map(|path| canonical_read(paths.as_ref(), path)).collect();
     Ok((canonical, sensitive))
+}
+
+/// Refuses a call whose paths have come to mean other files since it was permitted: while a person thought about it,
+/// or while it waited for its turn.
+pub(super) fn still_holds(executor: &Executor, call: &Call, bound: &dyn BoundCall) -> Result<(), ToolError> {
+    let Some(paths) = &executor.0.paths else { return Ok(()) };
+    for (path, permitted) in bound.effects().writes.iter().zip(&call.effects.writes) {
+        if paths.resolve(path, true)?.path != *permitted {
+            let shown = sanitize::visible_path(path);
+            let message = format!("{shown} leads to another file than when the call was permitted");
+            return Err(ToolError::new(ErrorCode::Conflict, message));
+        }
+    }
+    Ok(())
 }
 
 /// What can't be resolved for reading is left to the tool, which reports it file by file.

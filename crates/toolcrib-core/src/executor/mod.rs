@@ -71,6 +71,7 @@ impl Executor {
         }
         dedup::notice_loops(call);
         let _permit = gate::enter(self, call).await?;
+        authorise::still_holds(self, call, bound.as_ref())?;
         run::run(self, call, bound).await
     }
 
