@@ -16,6 +16,7 @@ fn p50_to_p54_git_and_own_configuration() {
     }
     w.write(".git/config", "line\n");
     w.write("bare.git/HEAD", "ref: x\n");
+    w.write("bare.git/config", "line\n");
     w.link(".git/hooks", "innocent");
     w.link(".git/config", "config_link");
     for (id, path) in [
@@ -87,7 +88,7 @@ fn p52_the_git_directory_behind_a_file() {
 #[test]
 fn p55_files_that_run_by_themselves() {
     let w = World::headless();
-    let write = |path: &str| json!({"path": path, "content": "echo evil\n"});
+    let write = |path: &str| json!({"path": path, "content": "{}\n"});
     for path in [
         ".envrc",
         ".vscode/tasks.json",
@@ -227,8 +228,9 @@ fn p47_p48_the_root_is_resolved_once() {
         symlink("out/real", top.join("ws")).unwrap();
         builder
     });
-    let read = |w: &World| w.call("P47", "read_file", json!({"path": "source"})).output;
-    assert_eq!(read(&w), "1\tline");
+    let read =
+        |w: &World| w.call("P47", "read_file", json!({"path": "source"})).data["files"][0]["content"].clone();
+    assert_eq!(read(&w), "line\n");
     // P47: the link leads elsewhere now, the workspace does not.
     fs::create_dir(w.top().join("out/fake")).unwrap();
     fs::write(w.top().join("out/fake/source"), "fake\n").unwrap();
@@ -236,13 +238,13 @@ fn p47_p48_the_root_is_resolved_once() {
     symlink("out/fake", w.top().join("ws")).unwrap();
     w.accept_outside();
     w.session.next_turn();
-    assert_eq!(read(&w), "1\tline");
+    assert_eq!(read(&w), "line\n");
     // P20: nor does it follow when the directory itself is replaced.
     fs::rename(w.top().join("out/real"), w.top().join("out/moved")).unwrap();
     fs::rename(w.top().join("out/fake"), w.top().join("out/real")).unwrap();
     w.accept_outside();
     w.session.next_turn();
-    assert_eq!(read(&w), "1\tline");
+    assert_eq!(read(&w), "line\n");
     let request = toolcrib::CallRequest::new(
         &w.session,
         "write_file",

@@ -154,7 +154,7 @@ fn p20_the_folder_above_the_root_is_exchanged() {
         w.session.next_turn();
         let request = toolcrib::CallRequest::new(&w.session, "read_file", json!({"path": inside}));
         let outcome = w.runtime().block_on(w.crib.executor().call(request));
-        assert_eq!(outcome.output, "1\tabove");
+        assert_eq!(outcome.data["files"][0]["content"], "above");
         read += 1;
     }
     assert!(swapper.stop() > 100 && read > 20);

@@ -110,7 +110,7 @@ fn p64_a_growing_file_is_read_to_an_end() {
     let (path, stopped) = (w.path("log"), Arc::clone(&stop));
     let writer = std::thread::spawn(move || {
         let mut file = OpenOptions::new().append(true).open(path).unwrap();
-        while !stopped.load(Ordering::Relaxed) && file.metadata().unwrap().len() < 60_000_000 {
+        while !stopped.load(Ordering::Relaxed) && file.metadata().unwrap().len() < 8_000_000 {
             file.write_all(&b"y\n".repeat(2048)).unwrap();
         }
     });

@@ -85,7 +85,7 @@ fn c25_damaged_journal() {
     for blob in fs::read_dir(w.top().join("state/journal/blobs")).unwrap() {
         fs::write(blob.unwrap().path(), "damaged").unwrap();
     }
-    assert_ne!(w.code("C25", "undo_changes", json!({"action": "undo", "path": "f4"})), "ok");
+    assert_ne!(w.code("C25", "undo_changes", json!({"action": "undo", "path": "f4", "count": 1})), "ok");
     assert_eq!(w.read("f4"), b"second");
     // A lock left by a process that is gone is no lock.
     fs::write(w.top().join("state/journal/lock"), "999999").unwrap();
