@@ -23,13 +23,14 @@ pub fn unified(path_old: &str, path_new: &str, old: Option<&[u8]>, new: Option<&
         return String::new();
     }
     let name = |prefix: &str, path: &str, side: Option<&[u8]>| match side {
-        Some(_) => format!("{prefix}/{path}"),
+        Some(_) => quoted(format!("{prefix}/{path}")),
         None => "/dev/null".to_owned(),
     };
     let (from, to) = (name("a", path_old, old), name("b", path_new, new));
     let mut out = String::new();
     if path_old != path_new && old.is_some() && new.is_some() {
-        out.push_str(&format!("rename from {path_old}\nrename to {path_new}\n"));
+        let (from, to) = (quoted(path_old.to_owned()), quoted(path_new.to_owned()));
+        out.push_str(&format!("rename from {from}\nrename to {to}\n"));
     }
     if old == new {
         return out;
@@ -46,6 +47,11 @@ pub fn unified(path_old: &str, path_new: &str, old: Option<&[u8]>, new: Option<&
         write_hunk(&mut out, &group, &old, &new);
     }
     out
+}
+
+/// A path that stays on its line: quoted, as git does it, when a name in it contains control characters.
+fn quoted(path: String) -> String {
+    if path.contains(char::is_control) { format!("{path:?}") } else { path }
 }
 
 /// How many lines were added and removed.

@@ -136,9 +136,9 @@ async fn ask(
     let question = ConfirmRequest {
         call_id: call.ids.call_id.clone(),
         tool: grant.tool.clone(),
-        title: preview.title,
-        reason,
-        preview: preview.text,
+        title: sanitize::visible_path(&preview.title).into_owned(),
+        reason: sanitize::visible(&reason).into_owned(),
+        preview: sanitize::visible(&preview.text).into_owned(),
         effects: call.effects.clone(),
         grant,
         input_hash: blake3::Hash::from_bytes(call.key).to_hex().to_string(),

@@ -36,9 +36,9 @@ pub(super) fn success(executor: &Executor, call: &mut Call, output: ToolOutput) 
         hints.clear();
     }
     let mut outcome = base(call, true);
-    outcome.title = sanitize::visible(&view.title()).into_owned();
+    outcome.title = sanitize::visible_path(&view.title()).into_owned();
     outcome.data = output.data;
-    outcome.preview = view.preview().iter().map(|line| sanitize::visible(line).into_owned()).collect();
+    outcome.preview = view.preview().iter().map(|line| one_line(line)).collect();
     outcome.attachments = view.attachments();
     outcome.metadata.deduplicated = earlier.is_some();
     outcome.metadata.truncated = view.truncated();
@@ -57,12 +57,17 @@ pub(super) fn failure(executor: &Executor, call: &mut Call, error: &ToolError) -
     let text = format!("{}: {}\n{}", info.code, info.message, info.suggestion);
     let mut outcome = base(call, false);
     let first = info.message.lines().next().unwrap_or_default();
-    outcome.title = format!("{}: {first}", info.code);
+    outcome.title = sanitize::visible_path(&format!("{}: {first}", info.code)).into_owned();
     outcome.data = error.more.data.clone().unwrap_or(Value::Null);
     outcome.error = Some(info);
     let hints: Vec<Hint> = error.more.hint.clone().into_iter().collect();
     finish_text(executor, call, &mut outcome, text, &hints);
     outcome
+}
+
+/// A line that stays one, whatever names are in it. Tabs are part of code.
+fn one_line(text: &str) -> String {
+    text.split('\t').map(sanitize::visible_path).collect::<Vec<_>>().join("\t")
 }
 
 fn collect_record(call: &mut Call, warnings: Vec<String>) {
@@ -80,7 +85,8 @@ fn base(call: &Call, success: bool) -> Outcome {
     let spec = call.entry.as_ref().map(|entry| entry.tool.spec());
     let record = &call.record;
     Outcome {
-        tool: spec.map_or_else(|| call.name.chars().take(64).collect(), |spec| spec.name.clone()),
+        tool: spec
+            .map_or_else(|| sanitize::visible_field(&call.name, 64).into_owned(), |spec| spec.name.clone()),
         version: spec.map_or_else(String::new, |spec| spec.version.to_string()),
         call_id: call.ids.call_id.clone(),
         success,
@@ -96,7 +102,7 @@ fn base(call: &Call, success: bool) -> Outcome {
             bytes_read: record.bytes_read,
             bytes_written: record.bytes_written,
             files_accessed: record.files.clone(),
-            warnings: record.warnings.iter().map(|text| sanitize::visible(text).into_owned()).collect(),
+            warnings: record.warnings.iter().map(|text| one_line(text)).collect(),
             ..Metadata::default()
         },
     }

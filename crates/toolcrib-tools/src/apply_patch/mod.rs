@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolcrib_core::executor::validate::Violation;
+use toolcrib_core::sanitize::visible_path;
 use toolcrib_core::{
     CallContext, Capabilities, Effects, ErrorCode, Hint, Preview, Render, RenderContext, Tool, ToolError,
     ToolSpec, Violations,
@@ -134,7 +135,10 @@ impl Draft<'_> {
         let (key, old) = self.load(path)?;
         let Some(old) = old else { return Err(missing(self.desk, path)) };
         if text::is_binary(&old) {
-            return Err(ToolError::new(ErrorCode::BinaryFile, format!("{key} is a binary file")));
+            return Err(ToolError::new(
+                ErrorCode::BinaryFile,
+                format!("{} is a binary file", visible_path(&key)),
+            ));
         }
         self.check_seen(&key)?;
         let new = patch::apply_hunks(&old, hunks).map_err(|refusal| refused(&key, &refusal))?;
@@ -213,7 +217,10 @@ fn expect(file: &Option<FileData>) -> Expect {
 fn missing(desk: &Desk, path: &str) -> ToolError {
     match desk.workspace.stat(path) {
         Err(error) => tool_error(&error),
-        Ok(_) => ToolError::new(ErrorCode::FileNotFound, format!("{path}: removed earlier in this patch")),
+        Ok(_) => ToolError::new(
+            ErrorCode::FileNotFound,
+            format!("{}: removed earlier in this patch", visible_path(path)),
+        ),
     }
 }
 
@@ -222,7 +229,8 @@ fn refused(path: &str, refusal: &HunkRefusal) -> ToolError {
         if refusal.kind == RefusalKind::Ambiguous { ErrorCode::AmbiguousMatch } else { ErrorCode::NoMatch };
     let nothing = "Nothing was written, in no file of the patch.";
     let message = format!(
-        "{path}: {}",
+        "{}: {}",
+        visible_path(path),
         refusal_text(&refusal.message, &refusal.candidates, refusal.first_divergence.as_ref(), nothing)
     );
     let candidates: Vec<_> = refusal
@@ -336,11 +344,14 @@ impl Render for Output {
     }
 
     fn text(&self, _cx: &mut RenderContext<'_>) -> String {
-        let line = |file: &PatchedFile| match (&file.action, &file.from) {
-            (Action::Move, Some(from)) => format!("moved {from} to {}", file.path),
-            (Action::Add, _) => format!("added {}", file.path),
-            (Action::Delete, _) => format!("deleted {}", file.path),
-            _ => format!("updated {}", file.path),
+        let line = |file: &PatchedFile| {
+            let path = visible_path(&file.path);
+            match (&file.action, &file.from) {
+                (Action::Move, Some(from)) => format!("moved {} to {path}", visible_path(from)),
+                (Action::Add, _) => format!("added {path}"),
+                (Action::Delete, _) => format!("deleted {path}"),
+                _ => format!("updated {path}"),
+            }
         };
         let done: Vec<String> = self.files.iter().map(line).collect();
         format!("Applied ({}): {}.", stat_of(&self.diff), done.join(", "))

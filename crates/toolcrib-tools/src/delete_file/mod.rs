@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use toolcrib_core::sanitize::visible_path;
 use toolcrib_core::{
     CallContext, Capabilities, Effects, ErrorCode, Preview, Render, RenderContext, Tool, ToolError, ToolSpec,
 };
@@ -47,8 +48,11 @@ fn plan(desk: &Desk, input: &Input) -> Result<Change, ToolError> {
         return Ok(change);
     }
     if input.recursive != Some(true) {
-        return Err(ToolError::new(ErrorCode::IsDirectory, format!("{} is a folder", input.path))
-            .suggest("Set recursive to true to delete it with everything in it."));
+        return Err(ToolError::new(
+            ErrorCode::IsDirectory,
+            format!("{} is a folder", visible_path(&input.path)),
+        )
+        .suggest("Set recursive to true to delete it with everything in it."));
     }
     change.delete_tree(&input.path).map_err(|error| tool_error(&error))?;
     Ok(change)
@@ -97,15 +101,16 @@ impl Tool for DeleteFile {
 
 fn preview_of(change: &Change) -> Preview {
     let paths: Vec<String> = change.preview().into_iter().map(|file| file.path).collect();
-    let shown: Vec<String> = paths.iter().take(50).cloned().collect();
+    let shown: Vec<_> = paths.iter().take(50).map(|path| visible_path(path)).collect();
     Preview { title: format!("would delete {}", counted(paths.len(), "file")), text: shown.join("\n") }
 }
 
 impl Render for Output {
     fn title(&self) -> String {
+        let path = visible_path(&self.path);
         match self.files.len() {
-            0 | 1 => format!("Deleted {}", self.path),
-            many => format!("Deleted {} ({many} files)", self.path),
+            0 | 1 => format!("Deleted {path}"),
+            many => format!("Deleted {path} ({many} files)"),
         }
     }
 

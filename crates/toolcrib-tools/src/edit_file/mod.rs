@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolcrib_core::executor::validate::Violation;
+use toolcrib_core::sanitize::visible_path;
 use toolcrib_core::{
     CallContext, Capabilities, Effects, ErrorCode, Hint, Preview, Render, RenderContext, Tool, ToolError,
     ToolSpec, Violations,
@@ -152,7 +153,7 @@ fn refused(file: &FileData, refusal: &Refusal, edits: usize) -> ToolError {
     );
     let which =
         if edits > 1 { format!(" (edit {} of {edits})", refusal.edit_index + 1) } else { String::new() };
-    let message = format!("{}{which}: {message}", file.path);
+    let message = format!("{}{which}: {message}", visible_path(&file.path));
     let candidates: Vec<_> = refusal
         .candidates
         .iter()
@@ -230,7 +231,7 @@ impl Tool for EditFile {
         cx.blocking(move |cx| {
             let desk = Desk::new(cx, "edit_file")?;
             let (change, plan) = plan(&desk, &input)?;
-            Ok(preview_of(format!("would edit {}", plan.path), &change))
+            Ok(preview_of(format!("would edit {}", visible_path(&plan.path)), &change))
         })
         .await
     }
@@ -257,7 +258,7 @@ impl Render for Output {
     }
 
     fn text(&self, _cx: &mut RenderContext<'_>) -> String {
-        let mut text = format!("Edited {}:\n{}", self.path, self.diff);
+        let mut text = format!("Edited {}:\n{}", visible_path(&self.path), self.diff);
         for (index, edit) in self.edits.iter().enumerate().filter(|(_, edit)| edit.strategy != "exact") {
             let how = edit.note.clone().unwrap_or_else(|| format!("matched by {}", edit.strategy));
             text.push_str(&format!("\nEdit {}: {how}.", index + 1));

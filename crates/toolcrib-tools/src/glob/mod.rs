@@ -155,7 +155,7 @@ impl Render for Output {
                 0 => String::new(),
                 some => format!(" ({some} ignored entries were not looked at)"),
             };
-            return format!("No file matches {}{hidden}.", self.shown_as);
+            return format!("No file matches {}{hidden}.", visible_path(&self.shown_as));
         }
         let mut text = match self.sort {
             Sort::Path => grouped(self.paths.iter().map(|path| (path.as_str(), String::new()))),

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
 use base64::Engine;
+use toolcrib_core::sanitize::visible_path;
 use toolcrib_core::{Attachment, ErrorCode, ToolError, tokens};
 use toolcrib_workspace::{OpenFile, ReadWorkspace, text};
 
@@ -112,7 +113,7 @@ pub(super) fn load(
 }
 
 fn binary(path: &str, size: u64) -> ToolError {
-    ToolError::new(ErrorCode::BinaryFile, format!("{path} is a binary file of {size} bytes"))
+    ToolError::new(ErrorCode::BinaryFile, format!("{} is a binary file of {size} bytes", visible_path(path)))
 }
 
 fn encoding_note(decoded: &text::Decoded) -> Option<String> {
@@ -384,8 +385,11 @@ fn image_type(bytes: &[u8]) -> Option<&'static str> {
 
 fn attach(file: &mut File, mime: &'static str, bytes: &[u8]) -> Result<(), ToolError> {
     if bytes.len() as u64 > MAX_IMAGE {
-        let message =
-            format!("{} is an image of {} bytes; at most {MAX_IMAGE} are shown", file.path, bytes.len());
+        let message = format!(
+            "{} is an image of {} bytes; at most {MAX_IMAGE} are shown",
+            visible_path(&file.path),
+            bytes.len()
+        );
         return Err(ToolError::new(ErrorCode::LimitExceeded, message));
     }
     let name = file.path.rsplit('/').next().unwrap_or_default().to_owned();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use toolcrib_core::sanitize::visible_path;
 use toolcrib_core::{CallContext, ErrorCode, Preview, ToolError};
 use toolcrib_workspace::edit::{Candidate, Divergence};
 use toolcrib_workspace::{
@@ -56,7 +57,7 @@ impl Desk {
     pub(crate) fn read_to_edit(&self, path: &str) -> Result<FileData, ToolError> {
         let file = self.workspace.read(path, MAX_EDIT_BYTES).map_err(|error| tool_error(&error))?;
         if text::is_binary(&file.bytes) {
-            let message = format!("{} is a binary file; nothing was written", file.path);
+            let message = format!("{} is a binary file; nothing was written", visible_path(&file.path));
             return Err(ToolError::new(ErrorCode::BinaryFile, message));
         }
         self.state.check_fresh(&file)?;

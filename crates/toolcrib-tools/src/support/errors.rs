@@ -1,19 +1,25 @@
 //! Errors of the workspace, as tools report them.
 
 use serde_json::json;
+use toolcrib_core::sanitize::visible_path;
 use toolcrib_core::{ErrorCode, Hint, ToolError};
 use toolcrib_workspace::{Error, ErrorKind};
 
 /// A workspace error as a tool error: its code, its path, and what would help.
 pub(crate) fn tool_error(error: &Error) -> ToolError {
     let code = code_of(error.kind());
-    let mut converted = ToolError::new(code, error.to_string());
+    let message = match error.path() {
+        Some(path) => format!("{}: {}", visible_path(path), error.message()),
+        None => error.message().to_owned(),
+    };
+    let mut converted = ToolError::new(code, message);
     if let Some(path) = error.path() {
         converted = converted.details(json!({"path": path, "near": error.near()}));
     }
     match code {
         ErrorCode::FileNotFound if !error.near().is_empty() => {
-            converted.suggest(format!("Did you mean {}?", error.near().join(", ")))
+            let near: Vec<_> = error.near().iter().map(|name| visible_path(name)).collect();
+            converted.suggest(format!("Did you mean {}?", near.join(", ")))
         }
         ErrorCode::IsDirectory => {
             let path = error.path().unwrap_or(".").to_owned();

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use toolcrib_core::sanitize::visible_path;
 use toolcrib_core::{CallContext, ErrorCode, Hint, ToolError};
 use toolcrib_workspace::{FileData, diff};
 
@@ -183,7 +184,8 @@ impl SessionState {
         let hint =
             Hint::new("to see it", "read_file", json!({"path": file.path})).or(json!({"paths": [file.path]}));
         let Some(seen) = content.seen.get(&file.path) else {
-            let message = format!("{} exists and has not been read in this conversation", file.path);
+            let message =
+                format!("{} exists and has not been read in this conversation", visible_path(&file.path));
             return Err(ToolError::new(ErrorCode::NotRead, message)
                 .details(json!({"path": file.path}))
                 .hint(hint));
@@ -197,7 +199,8 @@ impl SessionState {
             }
             None => String::new(),
         };
-        let mut message = format!("{} has changed since you read it; nothing was written", file.path);
+        let mut message =
+            format!("{} has changed since you read it; nothing was written", visible_path(&file.path));
         if !changed.is_empty() {
             message = format!("{message}. What changed:\n{changed}");
         }

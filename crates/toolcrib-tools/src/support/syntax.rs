@@ -1,5 +1,6 @@
 //! Syntax errors that a change introduced, for the formats whose parsers are at hand.
 
+use toolcrib_core::sanitize::visible_path;
 use toolcrib_workspace::FileChange;
 
 /// Warnings for files that parsed before the change (or are new) and no longer do.
@@ -10,7 +11,8 @@ pub(crate) fn new_errors(files: &[FileChange]) -> Vec<String> {
 fn new_error(file: &FileChange) -> Option<String> {
     let after = error_in(&file.path, file.after.as_deref()?)?;
     let broken_before = file.before.as_deref().is_some_and(|before| error_in(&file.path, before).is_some());
-    (!broken_before).then(|| format!("{} no longer parses after this change: {after}", file.path))
+    (!broken_before)
+        .then(|| format!("{} no longer parses after this change: {after}", visible_path(&file.path)))
 }
 
 /// What is wrong with the file, if its format is known and something is.

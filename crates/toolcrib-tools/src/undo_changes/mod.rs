@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolcrib_core::executor::validate::Violation;
+use toolcrib_core::sanitize::visible_path;
 use toolcrib_core::{
     CallContext, Capabilities, Effects, ErrorCode, Preview, Render, RenderContext, Tool, ToolError, ToolSpec,
     Violations,
@@ -140,7 +141,7 @@ fn targets(desk: &Desk, input: &Input, redo: bool) -> Result<Vec<String>, ToolEr
     }
     let what = if redo { "redo" } else { "undo" };
     let message = match (&input.change_id, all.first()) {
-        (Some(id), None) => format!("there is no change {id}"),
+        (Some(id), None) => format!("there is no change {}", visible_path(id)),
         (Some(id), Some(_)) if redo => format!("change {id} is not undone"),
         (Some(id), Some(_)) => format!("change {id} is already undone"),
         _ => format!("there is nothing to {what}"),
@@ -309,7 +310,8 @@ impl Render for Output {
         let line = |change: &ChangeInfo| {
             let undone = if change.undone { " (undone)" } else { "" };
             let at = change.at.split('.').next().unwrap_or_default().trim_end_matches('Z');
-            format!("{} {at}Z {} {}{undone}", change.change_id, change.tool, change.paths.join(" "))
+            let paths: Vec<_> = change.paths.iter().map(|path| visible_path(path)).collect();
+            format!("{} {at}Z {} {}{undone}", change.change_id, change.tool, paths.join(" "))
         };
         let mut text = self.changes.iter().map(line).collect::<Vec<_>>().join("\n");
         if let Some(next) = self.next_offset {

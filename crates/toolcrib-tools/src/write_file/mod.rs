@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use toolcrib_core::sanitize::visible_path;
 use toolcrib_core::{
     CallContext, Capabilities, Effects, Preview, Render, RenderContext, Tool, ToolError, ToolSpec,
 };
@@ -79,7 +80,7 @@ impl Tool for WriteFile {
             let desk = Desk::new(cx, "write_file")?;
             let (change, plan) = plan(&desk, &input)?;
             let verb = if plan.created { "create" } else { "overwrite" };
-            Ok(preview_of(format!("would {verb} {}", plan.path), &change))
+            Ok(preview_of(format!("would {verb} {}", visible_path(&plan.path)), &change))
         })
         .await
     }
@@ -111,12 +112,12 @@ impl Render for Output {
     fn text(&self, _cx: &mut RenderContext<'_>) -> String {
         if self.created {
             // The model has just written every line of it.
-            return format!("Created {} ({} bytes).", self.path, self.bytes);
+            return format!("Created {} ({} bytes).", visible_path(&self.path), self.bytes);
         }
         if self.diff.is_empty() {
-            return format!("{} already had exactly this content.", self.path);
+            return format!("{} already had exactly this content.", visible_path(&self.path));
         }
-        format!("Wrote {}:\n{}", self.path, self.diff)
+        format!("Wrote {}:\n{}", visible_path(&self.path), self.diff)
     }
 
     fn preview(&self) -> Vec<String> {
