@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::world::{World, code_of, patch};
 
 /// Long enough for a debug build on a busy machine, far too short for anything that is not bounded.
-const QUICK: Duration = Duration::from_secs(3);
+const QUICK: Duration = Duration::from_secs(6);
 
 fn quick(w: &World, id: &str, tool: &str, arguments: Value, expected: &[&str]) -> toolcrib::Outcome {
     let start = Instant::now();

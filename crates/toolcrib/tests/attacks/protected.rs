@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
-use toolcrib::{Access, PolicyMode, StateDir};
+use toolcrib::{Access, PolicyMode, StateDir, Toolcrib};
 
 use crate::world::{World, patch, writing};
 
@@ -155,6 +155,41 @@ fn p55_by_a_link_or_by_a_move() {
     w.assert_no_changes();
 }
 
+/// A person has taken back what was written there; making it again is as much of a question as it was at first.
+#[test]
+fn p55_by_undo_and_redo() {
+    let w = World::headless();
+    let person = Toolcrib::builder()
+        .root(w.path(""))
+        .state(StateDir::at(w.top().join("state")).unwrap())
+        .policy(PolicyMode::Full)
+        .build()
+        .unwrap();
+    let session = person.session("person");
+    let act = |tool: &str, arguments: Value| {
+        let outcome = w.runtime().block_on(person.call(&session, tool, arguments));
+        assert!(outcome.success, "{}", outcome.output);
+        outcome.data["change_id"].as_str().unwrap().to_owned()
+    };
+    let evil = act("write_file", json!({"path": ".envrc", "content": "evil"}));
+    let undo = act("undo_changes", json!({"action": "undo"}));
+    for arguments in [
+        json!({"action": "redo"}),
+        json!({"action": "redo", "change_id": evil}),
+        json!({"action": "redo", "since": "1h"}),
+        json!({"action": "undo", "change_id": undo}),
+    ] {
+        w.expect("P55", "undo_changes", arguments, "PERMISSION_DENIED");
+        assert!(!w.path(".envrc").exists());
+    }
+    act("write_file", json!({"path": "build.rs", "content": "fn main() {}"}));
+    let outcome = w.expect("P55", "undo_changes", json!({"action": "undo"}), "ok");
+    assert!(outcome.output.contains("it runs on the next build"), "{}", outcome.output);
+    act("write_file", json!({"path": "plain", "content": "x"}));
+    w.expect("P55", "undo_changes", json!({"action": "undo"}), "ok");
+    assert!(!w.path("plain").exists());
+}
+
 #[test]
 fn p55_plan_and_ask_change_nothing() {
     for (policy, expected) in
@@ -218,6 +253,45 @@ fn p57_planted_state_is_not_followed() {
         let big = "word ".repeat(60_000);
         w.write("big.txt", big.replace("word word ", "word\n"));
         w.call("P57", "grep", json!({"pattern": "word", "limit": 10_000}));
+    }
+}
+
+#[test]
+fn p57_planted_fifos_and_links_in_the_state() {
+    for planted in ["journal/version", "journal/lock", "journal/changes/c7.json", "journal/pending/c8.json"] {
+        let w = World::with(|builder, top| {
+            let path = top.join("state").join(planted);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let mode = rustix::fs::Mode::from_raw_mode(0o600);
+            rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+            builder
+        });
+        // Whatever they say, they say it.
+        w.call("P57", "write_file", json!({"path": "f", "content": "x"}));
+        w.call("P57", "undo_changes", json!({"action": "list"}));
+        w.call("P57", "undo_changes", json!({"action": "undo"}));
+        w.expect("P57", "read_file", json!({"path": "source"}), "ok");
+    }
+    let w = World::with(|builder, top| {
+        fs::create_dir_all(top.join("state/spill")).unwrap();
+        symlink(top.join("out/secret"), top.join("state/spill/link")).unwrap();
+        symlink(top.join("out"), top.join("state/spill/folder")).unwrap();
+        builder
+    });
+    w.refused_by_every_tool("P57", "spill://link", "OUTSIDE_WORKSPACE");
+    w.refused_by_every_tool("P57", "spill://folder/secret", "OUTSIDE_WORKSPACE");
+    // The name of a spill file comes from the id of the call, which the caller chooses.
+    w.write("big", "a line of words\n".repeat(9_000));
+    for id in ["../../out/evil", "/etc/evil", "", "a\0b", "link", &"n".repeat(5_000)] {
+        let request = toolcrib::CallRequest {
+            call_id: Some(id.to_owned()),
+            ..toolcrib::CallRequest::new(&w.session, "grep", json!({"pattern": "line", "limit": 10_000}))
+        };
+        let outcome = w.runtime().block_on(w.crib.executor().call(request));
+        w.assert_outside_untouched(id);
+        let spill = outcome.metadata.spill.unwrap();
+        w.session.next_turn();
+        w.expect("P57", "read_file", json!({"path": spill, "limit": 1}), "ok");
     }
 }
 

@@ -118,7 +118,7 @@ fn p64_a_growing_file_is_read_to_an_end() {
         let outcome = w.expect("P64", "read_file", json!({"path": "log", "offset": 1 + round}), "ok");
         assert!(outcome.metadata.tokens <= 10_000);
         w.expect("P64", "grep", json!({"pattern": "y", "path": "log"}), "ok");
-        w.expect("P64", "grep", json!({"pattern": "y", "mode": "files"}), "ok");
+        w.expect("P64", "grep", json!({"pattern": "absent", "mode": "files"}), "ok");
     }
     stop.store(true, Ordering::Relaxed);
     writer.join().unwrap();

@@ -196,15 +196,17 @@ fn k29_a_cancelled_write_leaves_old_or_new() {
                 cancelled += 1;
                 assert!(now == before || now == content.as_bytes());
             }
+            // The call that was abandoned a round ago was still at work.
+            Some("STALE_FILE") if round % 6 == 0 => {}
             Some(code) => panic!("{code}"),
             None => {}
         }
     }
     assert!(cancelled > 0 && done > 0, "{cancelled} cancelled, {done} done: nothing was tried");
-    let left: Vec<_> = fs::read_dir(w.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    // A call that was abandoned may still be at work.
-    let settled = w.expect("K29", "write_file", json!({"path": "f", "content": "settled"}), "ok");
-    assert!(settled.success, "{left:?}");
+    // So may the last one be; nothing waits for it but the file.
+    let settle = json!({"path": "f", "content": "settled"});
+    assert!((0..100).any(|_| w.code("K29", "write_file", settle.clone()) == "ok"));
+    assert_eq!(w.read("f"), b"settled");
     let mut left: Vec<_> =
         fs::read_dir(w.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();

@@ -20,8 +20,8 @@ use toolcrib::{
 /// What must never come out.
 pub(crate) const SECRET: &str = "hunter2-7f3a91c4-do-not-leak";
 
-/// How long a call may take before it counts as hanging.
-const HANG: Duration = Duration::from_secs(5);
+/// How long a call may take before it counts as hanging. Generous: the machine may be busy, and a hang is forever.
+const HANG: Duration = Duration::from_secs(15);
 
 /// A file outside: its kind, mode, links and content.
 type Seen = (u32, u64, Option<PathBuf>, Option<Hash>);
