@@ -55,13 +55,17 @@ pub fn sensitivity(display_path: &str) -> Sensitivity {
 
 fn by_directory(above: &[&str], parent: &str, last: &str) -> Option<Sensitivity> {
     let under = |first: &str, second: &str| above.windows(2).any(|pair| pair == [first, second]);
+    let within = |folders: &[&str]| above.iter().any(|name| folders.contains(name));
     match (parent, last) {
         (".vscode", "tasks.json" | "settings.json" | "launch.json" | "mcp.json") => Some(Sensitive(EDITOR)),
-        (".cursor" | ".claude" | ".gemini", _) => Some(Sensitive(MCP)),
         (".cargo", "config.toml" | "config") => Some(Sensitive(BUILD)),
         (".idea", "workspace.xml") => Some(Sensitive(EDITOR)),
         _ if under(".idea", "runconfigurations") || parent == ".run" => Some(Sensitive(EDITOR)),
-        _ if above.contains(&".husky") => Some(Sensitive(HOOKS)),
+        // At any depth: `.claude/hooks/x.sh` runs as surely as what names it.
+        _ if within(&[".cursor", ".claude", ".gemini", ".codex"]) => Some(Sensitive(MCP)),
+        _ if within(&[".husky", ".githooks"]) => Some(Sensitive(HOOKS)),
+        _ if within(&[".devcontainer", ".zed"]) => Some(Sensitive(EDITOR)),
+        _ if within(&[".circleci"]) => Some(Sensitive(CI)),
         _ if under(".github", "workflows") || under(".github", "actions") => Some(Sensitive(CI)),
         _ if above.contains(&".ssh") => Some(Sensitive(SECRETS)),
         _ => None,
@@ -76,7 +80,8 @@ mod tests {
     fn asks_flags_or_lets_pass() {
         let asked = ".envrc .ENV .env.local a/.vscode/tasks.json .VSCode/Settings.json .mcp.json x/.npmrc .cargo/config.toml \
             .idea/runConfigurations/a.xml .husky/pre-commit .github/workflows/ci.yml .pre-commit-config.yaml .bashrc \
-            sub/.gitmodules .e\u{200b}nvrc";
+            sub/.gitmodules .e\u{200b}nvrc .claude/hooks/a/b.sh .cursor/rules/x .githooks/pre-push \
+            .devcontainer/devcontainer.json .zed/tasks.json .circleci/config.yml .codex/config.toml";
         for path in asked.split_whitespace() {
             assert!(matches!(sensitivity(path), Sensitive(_)), "{path}");
         }
