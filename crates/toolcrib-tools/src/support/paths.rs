@@ -2,8 +2,7 @@
 
 use toolcrib_core::ToolError;
 use toolcrib_core::permission::{PathResolver, ResolvedPath, Sensitivity};
-use toolcrib_workspace::fs::directory::EntryKind;
-use toolcrib_workspace::{ErrorKind, ReadWorkspace, sensitivity};
+use toolcrib_workspace::{ReadWorkspace, sensitivity};
 
 use super::errors::tool_error;
 
@@ -13,22 +12,9 @@ pub struct WorkspacePaths(pub ReadWorkspace);
 impl PathResolver for WorkspacePaths {
     fn resolve(&self, path: &str, write: bool) -> Result<ResolvedPath, ToolError> {
         let location = if write { self.0.locate_for_change(path) } else { self.0.locate(path) };
-        let resolved = match location {
-            Ok(location) => location.display,
-            // A link that leads out can still be deleted as such; whatever follows it is refused there.
-            Err(error) if write && error.kind() == ErrorKind::OutsideWorkspace && self.is_link(path) => {
-                path.to_owned()
-            }
-            Err(error) => return Err(tool_error(&error)),
-        };
+        let resolved = location.map_err(|error| tool_error(&error))?.display;
         let sensitivity = if write { stricter(path, &resolved) } else { Sensitivity::Normal };
         Ok(ResolvedPath { path: resolved, sensitivity })
-    }
-}
-
-impl WorkspacePaths {
-    fn is_link(&self, path: &str) -> bool {
-        self.0.stat_link(path).is_ok_and(|stat| stat.kind == EntryKind::Symlink)
     }
 }
 

@@ -251,11 +251,7 @@ impl Tool for UndoChanges {
         match input.action {
             Action::List | Action::Preview => Effects::none(),
             // Which files it touches is only known from the journal, so it runs alone among writers.
-            Action::Undo | Action::Redo => Effects {
-                writes: input.path.iter().cloned().collect(),
-                writes_anything: true,
-                ..Effects::default()
-            },
+            Action::Undo | Action::Redo => Effects { writes_anything: true, ..Effects::default() },
         }
     }
 
