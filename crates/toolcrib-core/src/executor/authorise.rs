@@ -12,7 +12,8 @@ use crate::context::CallContext;
 use crate::effects::Effects;
 use crate::error::{ErrorCode, ToolError};
 use crate::permission::{
-    Answer, Approver, ConfirmRequest, Decision, Grant, GrantScope, PathResolver, PolicyRequest, Sensitivity,
+    Answer, Approver, ConfirmRequest, Decision, Grant, GrantScope, PathResolver, PolicyRequest, ResolvedPath,
+    Sensitivity,
 };
 use crate::render::{Render, RenderContext};
 use crate::sanitize;
@@ -199,9 +200,19 @@ impl Executor {
         preview: Preview,
     ) -> Result<(), ToolError> {
         let parts = context.parts();
-        let mut warnings = Vec::new();
-        let (effects, sensitive) = resolved(self, effects, &mut warnings)?;
-        warnings.into_iter().for_each(|warning| context.warn(warning));
+        let mut sensitive = Vec::new();
+        // What cannot be resolved (a link in a folder that is deleted) is the tool's to refuse or to remove as such.
+        for path in &effects.writes {
+            match self.0.paths.as_ref().and_then(|paths| paths.resolve(path, true).ok()) {
+                Some(ResolvedPath { path, sensitivity: Sensitivity::Sensitive(reason) }) => {
+                    sensitive.push((path, reason));
+                }
+                Some(ResolvedPath { path, sensitivity: Sensitivity::Flagged(reason) }) => {
+                    context.warn(format!("{path}: {reason}"));
+                }
+                _ => {}
+            }
+        }
         let request = PolicyRequest {
             tool: &parts.tool,
             permissions: parts.granted,

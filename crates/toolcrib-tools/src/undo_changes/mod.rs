@@ -251,7 +251,11 @@ impl Tool for UndoChanges {
         match input.action {
             Action::List | Action::Preview => Effects::none(),
             // Which files it touches is only known from the journal, so it runs alone among writers.
-            Action::Undo | Action::Redo => Effects { writes_anything: true, ..Effects::default() },
+            Action::Undo | Action::Redo => Effects {
+                writes: input.path.iter().filter(|path| path.trim_end_matches('/') != ".").cloned().collect(),
+                writes_anything: true,
+                ..Effects::default()
+            },
         }
     }
 
