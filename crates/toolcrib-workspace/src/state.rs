@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::fs::{Attributes, Folder, disk};
+use crate::fs::{Attributes, Folder, disk, sweep};
 use crate::{Error, ErrorKind, Hash, Result};
 
 /// The state and cache directories of one workspace. Nothing is created before it is used.
@@ -103,6 +103,7 @@ impl StateDir {
         let Some(folder) = self.folder(sub, true)? else {
             return Err(broken(&io::ErrorKind::NotFound.into()));
         };
+        sweep(&*folder);
         let staged = folder.stage(bytes, &Attributes::with_mode(0o600), true);
         let written = staged.and_then(|staged| staged.publish_over(OsStr::new(name)));
         written.and_then(|()| folder.sync()).map_err(|error| broken(&error))

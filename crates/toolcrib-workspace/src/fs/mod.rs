@@ -19,6 +19,8 @@ use directory::{DirEntry, Directory, EntryKind, EntryStat};
 
 /// Names of temporary files begin so; the process id and a random part follow.
 pub(crate) const TEMP_PREFIX: &str = ".toolcrib-tmp-";
+/// How many names to look at for stale temporary files.
+const MAX_SWEPT: usize = 20_000;
 
 /// Bytes that can be read from any position.
 pub trait ReadSeek: Read + Seek {}
@@ -149,12 +151,21 @@ pub(crate) fn temp_name() -> OsString {
 }
 
 /// The process that made a temporary file, if `name` is one of ours.
-pub(crate) fn temp_owner(name: &OsStr) -> Option<u32> {
+fn temp_owner(name: &OsStr) -> Option<u32> {
     name.to_str()?.strip_prefix(TEMP_PREFIX)?.split('-').next()?.parse().ok()
 }
 
+/// Removes temporary files that dead processes left in a directory.
+pub(crate) fn sweep(folder: &dyn Folder) {
+    for entry in folder.entries_up_to(MAX_SWEPT).unwrap_or_default() {
+        if entry.kind == EntryKind::File && temp_owner(&entry.name).is_some_and(|pid| !process_alive(pid)) {
+            let _ = folder.remove_file(&entry.name);
+        }
+    }
+}
+
 /// Whether a process is still there; when in doubt it is.
-pub(crate) fn process_alive(pid: u32) -> bool {
+fn process_alive(pid: u32) -> bool {
     #[cfg(unix)]
     {
         let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);

@@ -10,15 +10,13 @@ use super::Inner;
 use super::change::{ChangeLabel, stale};
 use super::plan::{Key, Plan, Step, observe, steps};
 use crate::fs::directory::EntryKind;
-use crate::fs::{Attributes, Folder, LockGuard, Staged, process_alive, temp_owner};
+use crate::fs::{Attributes, Folder, LockGuard, Staged, sweep};
 use crate::journal::Dirs;
 use crate::journal::record::{Entry, JournalPath, Record, State, VERSION};
 use crate::{Error, ErrorKind, Hash, Result, path};
 
 /// How many new files are written ahead of the first visible change: each holds an open file.
 pub(super) const MAX_STAGED: usize = 64;
-/// How many names to look at for stale temporary files.
-const MAX_SWEPT: usize = 20_000;
 /// How long to wait for processes that share a root but not the journal.
 const ROOT_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -309,12 +307,7 @@ impl Inner {
         if !self.swept.lock().unwrap_or_else(PoisonError::into_inner).insert(meta.identity) {
             return;
         }
-        for entry in folder.entries_up_to(MAX_SWEPT).unwrap_or_default() {
-            if entry.kind == EntryKind::File && temp_owner(&entry.name).is_some_and(|pid| !process_alive(pid))
-            {
-                let _ = folder.remove_file(&entry.name);
-            }
-        }
+        sweep(folder);
     }
 }
 
