@@ -405,6 +405,12 @@ fn works(command: &mut Command) -> bool {
     quiet.status().is_ok_and(|status| status.success())
 }
 
+/// A sample spread evenly over operations and calls; or everything.
+fn sample(points: Vec<&Point>, wanted: usize) -> Vec<&Point> {
+    let wanted = if soak() { points.len() } else { wanted };
+    (0..wanted).filter_map(|n| points.get(n * points.len() / wanted).copied()).collect()
+}
+
 #[test]
 fn killed_or_failed_at_any_system_call() {
     if !works(Command::new("strace").args(["-qq", "-o", "/dev/null", "true"])) {
@@ -416,10 +422,10 @@ fn killed_or_failed_at_any_system_call() {
     let plans: Vec<Plan> =
         operations.iter().enumerate().map(|(index, operation)| plan(index, operation)).collect();
     let points: Vec<&Point> = plans.iter().flat_map(|plan| &plan.points).collect();
-    // A sample spread evenly over operations, faults and calls; or everything.
-    let (least, wanted) = if soak() { (200, points.len()) } else { (30, 90) };
-    let chosen: Vec<&Point> =
-        (0..wanted).filter_map(|n| points.get(n * points.len() / wanted).copied()).collect();
+    let (kills, errors): (Vec<&Point>, Vec<&Point>) =
+        points.into_iter().partition(|point| point.fault == Fault::Kill);
+    let chosen = [sample(kills, 60), sample(errors, 40)].concat();
+    let least = if soak() { 200 } else { 30 };
     let (next, tally, failures) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..3 {
