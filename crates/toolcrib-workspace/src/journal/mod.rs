@@ -100,6 +100,14 @@ pub(crate) struct Journal {
     crashed: AtomicBool,
 }
 
+/// Why a record could not be loaded.
+enum Unloaded {
+    /// It is none, or none of ours: reading it again will not help.
+    Damaged,
+    /// The system could not read it this time.
+    Unread(io::Error),
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -325,7 +333,11 @@ impl Journal {
 
     /// Announced changes; call with the lock held.
     pub(crate) fn pending(&self, dirs: &Dirs) -> Result<Vec<Loaded>> {
-        let found = self.load_all(dirs, &dirs.pending, true)?;
+        let (found, unread) = self.load_all(dirs, &dirs.pending, true)?;
+        // To go on without it would leave its change half done for ever.
+        if let Some(error) = unread {
+            return Err(failed(&error));
+        }
         // A crash between the two halves of a rename, on file systems where it has halves.
         let both = |loaded: &Loaded| dirs.changes.meta(&file_name(loaded.id())).is_ok();
         let (done, open): (Vec<_>, Vec<_>) = found.into_iter().partition(both);
@@ -333,12 +345,18 @@ impl Journal {
         Ok(open)
     }
 
-    /// Committed changes, oldest first. With the lock held (`mend`), what can't be read is put aside.
+    /// Committed changes, oldest first. With the lock held (`mend`), what is damaged is put aside.
     pub(crate) fn changes(&self, dirs: &Dirs, mend: bool) -> Result<Vec<Loaded>> {
-        self.load_all(dirs, &dirs.changes, mend)
+        Ok(self.load_all(dirs, &dirs.changes, mend)?.0)
     }
 
-    fn load_all(&self, dirs: &Dirs, folder: &Arc<dyn Folder>, mend: bool) -> Result<Vec<Loaded>> {
+    /// The records of a folder, and why one of them could not be read, if so. That one stays where it is.
+    fn load_all(
+        &self,
+        dirs: &Dirs,
+        folder: &Arc<dyn Folder>,
+        mend: bool,
+    ) -> Result<(Vec<Loaded>, Option<io::Error>)> {
         let entries = folder.entries().map_err(|error| failed(&error))?;
         let mut names: Vec<(u64, OsString)> = Vec::new();
         for entry in entries.into_iter().filter(|entry| is_record(&entry.name)) {
@@ -348,18 +366,21 @@ impl Journal {
             }
         }
         names.sort();
-        let mut found = Vec::with_capacity(names.len());
+        let (mut found, mut unread) = (Vec::with_capacity(names.len()), None);
         for (number, name) in names {
             match load(&**folder, &name, &format!("c{number}")) {
                 Ok(Some(loaded)) => found.push(loaded),
                 // Gone since it was listed: another process cleaned up.
                 Ok(None) => {}
-                Err(Unloaded::Unreadable) => self.put_aside(dirs, folder, &name, mend),
-                // The disk or the process may be in trouble; the record is not.
-                Err(Unloaded::Failed(error)) => return Err(failed(&error)),
+                Err(Unloaded::Damaged) => self.put_aside(dirs, folder, &name, mend),
+                Err(Unloaded::Unread(error)) => {
+                    let shown = name.to_string_lossy();
+                    self.report(format!("the journal record {shown} cannot be read at the moment: {error}"));
+                    unread = Some(error);
+                }
             }
         }
-        Ok(found)
+        Ok((found, unread))
     }
 
     fn put_aside(&self, dirs: &Dirs, folder: &Arc<dyn Folder>, name: &OsStr, mend: bool) {
@@ -383,7 +404,11 @@ impl Journal {
     }
 
     fn prune_now(&self, dirs: &Dirs) -> Result<()> {
-        let loaded = self.changes(dirs, true)?;
+        let (loaded, unread) = self.load_all(dirs, &dirs.changes, true)?;
+        // What an unread record needs is not known.
+        if let Some(error) = unread {
+            return Err(failed(&error));
+        }
         let mut keep: HashSet<Hash> = HashSet::new();
         let (mut bytes, mut kept) = (0_u64, 0_usize);
         let mut drop_from_here = false;
@@ -427,42 +452,22 @@ fn is_record(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.ends_with(".json"))
 }
 
-/// Why there is no record.
-enum Unloaded {
-    /// What is there is not one.
-    Unreadable,
-    /// It could not be looked at.
-    Failed(io::Error),
-}
-
-impl From<serde_json::Error> for Unloaded {
-    fn from(_: serde_json::Error) -> Self {
-        Self::Unreadable
-    }
-}
-
 fn load(folder: &dyn Folder, name: &OsStr, id: &str) -> Result<Option<Loaded>, Unloaded> {
-    use io::ErrorKind as K;
     let bytes = match read_all(folder, name, MAX_RECORD) {
         Ok((bytes, _)) => bytes,
-        Err(error) if error.kind() == K::NotFound => return Ok(None),
-        // Too large, or not a regular file.
-        Err(error)
-            if matches!(
-                error.kind(),
-                K::FileTooLarge | K::IsADirectory | K::InvalidInput | K::InvalidData
-            ) =>
-        {
-            return Err(Unloaded::Unreadable);
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        // Too many open files, no memory, a bad network: that says nothing about the record.
+        Err(error) if error.raw_os_error().is_some() && error.kind() != io::ErrorKind::PermissionDenied => {
+            return Err(Unloaded::Unread(error));
         }
-        Err(error) => return Err(Unloaded::Failed(error)),
+        Err(_) => return Err(Unloaded::Damaged),
     };
-    let outline: Outline = serde_json::from_slice(&bytes)?;
+    let outline: Outline = serde_json::from_slice(&bytes).map_err(|_| Unloaded::Damaged)?;
     if outline.version > VERSION {
         return Ok(Some(Loaded::Newer(id.to_owned(), outline)));
     }
-    let record: Record = serde_json::from_slice(&bytes)?;
-    if record.id == id { Ok(Some(Loaded::Good(record))) } else { Err(Unloaded::Unreadable) }
+    let record: Record = serde_json::from_slice(&bytes).map_err(|_| Unloaded::Damaged)?;
+    if record.id == id { Ok(Some(Loaded::Good(record))) } else { Err(Unloaded::Damaged) }
 }
 
 fn quarantine(dirs: &Dirs, folder: &Arc<dyn Folder>, name: &OsStr) {
