@@ -301,11 +301,13 @@ fn ensure_tree(bench: &Bench, expected: &Tree, when: &str) -> Result<(), String>
     ensure(found == *expected, || format!("{when}: {}", differences(&found, expected)))
 }
 
-/// The changes, newest first.
-fn changes(bench: &Bench) -> Result<Vec<Value>, String> {
+/// How many changes there are, and the newest.
+fn changes(bench: &Bench) -> Result<(usize, String), String> {
     let done = bench.run(&["undo", "--list", "--json"]);
-    let listed = done.json["changes"].as_array().filter(|_| done.code == 0);
-    listed.cloned().ok_or_else(|| format!("undo --list: {} {}{}", done.code, done.stdout, done.stderr))
+    let total = done.json["total"].as_u64().filter(|_| done.code == 0 && done.json["changes"].is_array());
+    let total = total.ok_or_else(|| format!("undo --list: {} {}{}", done.code, done.stdout, done.stderr))?;
+    let newest = done.json["changes"][0]["change_id"].as_str().unwrap_or_default().to_owned();
+    Ok((usize::try_from(total).unwrap(), newest))
 }
 
 /// Every file is whole, old or new.
@@ -322,13 +324,12 @@ fn whole(bench: &Bench, plan: &Plan) -> Result<(), String> {
 
 /// All or nothing once another command has run, and everything works on.
 fn recovers(bench: &Bench, operation: &Operation, plan: &Plan) -> Result<bool, String> {
-    let listed = changes(bench)?;
-    let made = listed.len() > plan.changes;
-    ensure(listed.len() <= plan.changes + 1, || format!("{} changes", listed.len()))?;
+    let (total, newest) = changes(bench)?;
+    let made = total > plan.changes;
+    ensure(total == plan.changes + usize::from(made), || format!("{total} changes"))?;
     ensure_tree(bench, if made { &plan.new } else { &plan.old }, &format!("recovered, listed: {made}"))?;
     if made {
-        let id = listed[0]["change_id"].as_str().unwrap_or_default();
-        let undone = bench.run(&["undo", id, "--json"]);
+        let undone = bench.run(&["undo", &newest, "--json"]);
         ensure(undone.code == 0, || format!("undo: {}", undone.stdout))?;
         ensure_tree(bench, &plan.old, "undone")?;
     }
@@ -486,7 +487,7 @@ fn killed_at_any_time() {
     let (mut killed, mut replaced) = (0, 0);
     for trial in 0..trials {
         let old = std::fs::read(bench.path("big.txt")).unwrap();
-        let known = changes(&bench).unwrap().len();
+        let known = changes(&bench).unwrap().0;
         let mut child = write(&bench, &format!("trial {trial}"));
         random ^= random << 13;
         random ^= random >> 17;
@@ -499,7 +500,7 @@ fn killed_at_any_time() {
         let is_new = now == lines(&format!("trial {trial}"), 60_000).into_bytes();
         assert!(is_new || now == old, "torn after {delay:?}: {} bytes", now.len());
         replaced += usize::from(is_new);
-        assert_eq!(changes(&bench).unwrap().len(), known + usize::from(is_new), "after {delay:?}");
+        assert_eq!(changes(&bench).unwrap().0, known + usize::from(is_new), "after {delay:?}");
         assert!(std::fs::read(bench.path("big.txt")).unwrap() == now, "listing changes nothing here");
         if is_new {
             assert_eq!(bench.run(&["undo"]).code, 0);
