@@ -155,6 +155,23 @@ fn temp_owner(name: &OsStr) -> Option<u32> {
     name.to_str()?.strip_prefix(TEMP_PREFIX)?.split('-').next()?.parse().ok()
 }
 
+/// Whether a failure to read may pass by itself (too many open files, no memory, a bad network) and so says nothing
+/// about what was to be read.
+pub(crate) fn is_passing(error: &io::Error) -> bool {
+    use io::ErrorKind as K;
+    let resources = matches!(
+        error.kind(),
+        K::OutOfMemory | K::StorageFull | K::ResourceBusy | K::TimedOut | K::StaleNetworkFileHandle
+    );
+    #[cfg(unix)]
+    let resources = resources || {
+        use rustix::io::Errno;
+        let passing = [Errno::IO, Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error);
+        error.raw_os_error().is_some_and(|code| passing.contains(&code))
+    };
+    resources
+}
+
 /// Removes temporary files that dead processes left in a directory.
 pub(crate) fn sweep(folder: &dyn Folder) {
     for entry in folder.entries_up_to(MAX_SWEPT).unwrap_or_default() {

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::fs::memory::MemoryFs;
-use crate::fs::{Attributes, Folder, LockGuard};
+use crate::fs::{Attributes, Folder, LockGuard, is_passing};
 use crate::state::{StateDir, open_or_create};
 use crate::workspace::read_all;
 use crate::{Error, ErrorKind, Hash, Result};
@@ -286,8 +286,8 @@ impl Journal {
             Error::new(ErrorKind::Corrupt, format!("the kept content {hash} is missing or damaged"))
                 .at("journal")
         };
-        let (bytes, _) =
-            read_all(&*dirs.blobs, OsStr::new(&hash.to_string()), MAX_BLOB).map_err(|_| lost())?;
+        let read = read_all(&*dirs.blobs, OsStr::new(&hash.to_string()), MAX_BLOB);
+        let (bytes, _) = read.map_err(|error| if is_passing(&error) { failed(&error) } else { lost() })?;
         if Hash::of(&bytes) == hash { Ok(Arc::new(bytes)) } else { Err(lost()) }
     }
 
@@ -456,10 +456,7 @@ fn load(folder: &dyn Folder, name: &OsStr, id: &str) -> Result<Option<Loaded>, U
     let bytes = match read_all(folder, name, MAX_RECORD) {
         Ok((bytes, _)) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        // Too many open files, no memory, a bad network: that says nothing about the record.
-        Err(error) if error.raw_os_error().is_some() && error.kind() != io::ErrorKind::PermissionDenied => {
-            return Err(Unloaded::Unread(error));
-        }
+        Err(error) if is_passing(&error) => return Err(Unloaded::Unread(error)),
         Err(_) => return Err(Unloaded::Damaged),
     };
     let outline: Outline = serde_json::from_slice(&bytes).map_err(|_| Unloaded::Damaged)?;

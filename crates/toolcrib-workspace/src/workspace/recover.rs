@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::Inner;
 use super::commit::MAX_STAGED;
 use super::plan::{Key, Plan, Planned, inverse, steps};
+use crate::fs::is_passing;
 use crate::journal::record::{JournalPath, Record, State};
 use crate::journal::{Dirs, Loaded};
 use crate::{Error, ErrorKind, Hash, Result, path};
@@ -49,7 +50,7 @@ impl Inner {
             // Its roots are not open here; whoever has them open will recover it.
             return Ok(Some(format!("change {id} was interrupted in a root that is not open here")));
         };
-        if self.was_through(&plan) {
+        if self.was_through(&plan)? {
             self.journal.committed(dirs, id)?;
             return Ok(Some(format!("change {id} was interrupted at its very end; it is complete")));
         }
@@ -59,10 +60,10 @@ impl Inner {
     }
 
     /// Whether all steps of a plan were done. A file that somebody changed since counts as done if a later step was.
-    fn was_through(&self, plan: &Plan) -> bool {
+    fn was_through(&self, plan: &Plan) -> Result<bool> {
         let mut through = true;
         for step in steps(plan) {
-            let now = self.state_at(&step.key);
+            let now = self.state_at(&step.key)?;
             // A name that turns from one kind of thing to another is freed by an earlier step.
             let Some(planned) = plan.get(&step.key).filter(|planned| planned.after == step.to) else {
                 continue;
@@ -70,12 +71,12 @@ impl Inner {
             if now.same(&planned.after) {
                 through = true;
             } else if now.same(&planned.before) {
-                return false;
+                return Ok(false);
             } else {
                 through = false;
             }
         }
-        through
+        Ok(through)
     }
 
     /// Gives back their old state to all names that have the new one. Says so if somebody else changed one since.
@@ -94,7 +95,7 @@ impl Inner {
         let mut back = Plan::new();
         let mut foreign = Vec::new();
         for (key, planned) in self.plan_of(record).unwrap_or_default() {
-            let now = self.state_at(&key);
+            let now = self.state_at(&key)?;
             // Between two kinds of thing the name is free for a moment.
             let turned = !planned.before.same_kind(&planned.after) && now.is_absent();
             if now.same(&planned.before) {
@@ -135,8 +136,13 @@ impl Inner {
         }
     }
 
-    fn state_at(&self, key: &Key) -> State {
-        self.observe_key(key).map_or(State::Other, |seen| seen.state)
+    /// What is there now. A failure of the system is no sign that somebody changed it: recovery has to wait.
+    fn state_at(&self, key: &Key) -> Result<State> {
+        match self.observe_key(key) {
+            Ok(seen) => Ok(seen.state),
+            Err(error) if is_passing(&error) => Err(Error::from_io(&error, self.display_of(key.0, &key.1))),
+            Err(_) => Ok(State::Other),
+        }
     }
 
     fn sweep_for(&self, plan: &Plan) {
