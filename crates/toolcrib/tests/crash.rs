@@ -153,19 +153,27 @@ impl Operation {
         let arguments = self.arguments(bench);
         bench.run_plain(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), b"")
     }
+}
 
-    /// Runs it under `strace`; gives the answer and the log.
-    fn trace(&self, bench: &Bench, only: Only, options: &[String]) -> (Done, String) {
-        let log = bench.state.path().join("strace.log");
-        let mut command = bench.command("strace");
-        command.args(["-f", "-qq", "-o"]).arg(&log).args(options);
-        for path in only.paths(bench) {
-            command.arg("-P").arg(path);
-        }
-        command.arg(env!("CARGO_BIN_EXE_toolcrib")).args(self.arguments(bench)).stdin(Stdio::null());
-        let done = command.output().unwrap().into();
-        (done, std::fs::read_to_string(log).unwrap())
+/// Runs the command under `strace`; gives the answer and the log.
+fn trace(bench: &Bench, only: Only, options: &[String], arguments: &[String]) -> (Done, String) {
+    let log = bench.state.path().join("strace.log");
+    let mut command = bench.command("strace");
+    command.args(["-f", "-qq", "-o"]).arg(&log).args(options);
+    for path in only.paths(bench) {
+        command.arg("-P").arg(path);
     }
+    command.arg(env!("CARGO_BIN_EXE_toolcrib")).args(arguments).stdin(Stdio::null());
+    let done = command.output().unwrap().into();
+    (done, std::fs::read_to_string(log).unwrap())
+}
+
+fn injection(syscall: &str, fault: &str, nth: usize) -> [String; 4] {
+    ["-e".into(), format!("trace={syscall}"), "-e".into(), format!("inject={syscall}:{fault}:when={nth}")]
+}
+
+fn struck(log: &str) -> bool {
+    log.contains("+++ killed by SIGKILL +++") || log.contains("(INJECTED)")
 }
 
 /// Which calls count.
@@ -253,8 +261,8 @@ fn plan(index: usize, operation: &Operation) -> Plan {
     for only in Only::ALL {
         let bench = operation.prepare();
         old = tree(bench.root.path());
-        let (done, log) =
-            operation.trace(&bench, only, &["-e".into(), format!("trace={}", only.syscalls().join(","))]);
+        let options = ["-e".to_owned(), format!("trace={}", only.syscalls().join(","))];
+        let (done, log) = trace(&bench, only, &options, &operation.arguments(&bench));
         assert_eq!(done.code, 0, "{}: {}{}", operation.name, done.stdout, done.stderr);
         new = tree(bench.root.path());
         assert_ne!(old, new);
@@ -371,18 +379,9 @@ fn strike(operation: &Operation, plan: &Plan, point: &Point) -> Result<Option<bo
         Fault::Error(error) => format!("error={error}"),
     };
     let (syscall, nth) = (&point.syscall, point.nth);
-    let options = [
-        "-e".into(),
-        format!("trace={syscall}"),
-        "-e".into(),
-        format!("inject={syscall}:{fault}:when={nth}"),
-    ];
-    let (done, log) = operation.trace(&bench, point.only, &options);
-    let confirmed = match point.fault {
-        Fault::Kill => log.contains("+++ killed by SIGKILL +++"),
-        Fault::Error(_) => log.contains("(INJECTED)"),
-    };
-    if !confirmed {
+    let options = injection(syscall, &fault, nth);
+    let (done, log) = trace(&bench, point.only, &options, &operation.arguments(&bench));
+    if !struck(&log) {
         return Ok(None);
     }
     let checked = (|| {
@@ -464,6 +463,69 @@ fn killed_or_failed_at_any_system_call() {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
     assert!(kills + errors >= least, "only {kills} kills and {errors} errors");
     assert!(kills >= least / 3 && errors >= least / 3, "{kills} kills, {errors} errors");
+}
+
+/// What brings a half-done change to an end may be struck as well.
+#[test]
+fn recovery_killed_or_failed_at_any_system_call() {
+    if !works(Command::new("strace").args(["-qq", "-o", "/dev/null", "true"])) {
+        println!("skipped: no strace");
+        return;
+    }
+    let operation = Operation::all().into_iter().find(|operation| operation.name == "apply_patch").unwrap();
+    let calls = [
+        (Only::Places, "openat"),
+        (Only::Places, "openat2"),
+        (Only::All, "write"),
+        (Only::All, "fsync"),
+        (Only::All, "linkat"),
+        (Only::All, "renameat"),
+        (Only::All, "unlinkat"),
+    ];
+    let faults = ["signal=KILL", "error=EIO", "error=EMFILE"];
+    let (confirmed, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let strike = |only: Only, syscall: &str, fault: &str, nth: usize| -> bool {
+        let bench = operation.prepare();
+        let old = tree(bench.root.path());
+        // At the first removal everything else is done.
+        let kill = injection("unlinkat", "signal=KILL", 1);
+        let (_, log) = trace(&bench, Only::All, &kill, &operation.arguments(&bench));
+        assert!(struck(&log));
+        assert_ne!(tree(bench.root.path()), old);
+        let list = ["--root", bench.root.path().to_str().unwrap(), "undo", "--list", "--json"];
+        let (done, log) = trace(&bench, only, &injection(syscall, fault, nth), &list.map(str::to_owned));
+        if !struck(&log) {
+            return false;
+        }
+        confirmed.fetch_add(1, Ordering::SeqCst);
+        let checked = changes(&bench).and_then(|(total, _)| {
+            ensure(total == 1, || format!("{total} changes"))?;
+            ensure_tree(&bench, &old, "recovered")?;
+            let again = operation.run(&bench);
+            ensure(again.code == 0 && temps(&bench).is_empty(), || again.stdout)
+        });
+        if let Err(why) = checked {
+            let hit = log.lines().find(|line| line.contains("(INJECTED)")).unwrap_or_default();
+            let text = format!("{syscall} {fault} {nth}: {why}\n  {hit}\n  {}", done.stdout);
+            failures.lock().unwrap().push(text);
+        }
+        true
+    };
+    std::thread::scope(|scope| {
+        for (turn, (only, syscall)) in calls.into_iter().enumerate() {
+            let strike = &strike;
+            scope.spawn(move || {
+                for (number, fault) in faults.into_iter().enumerate() {
+                    let (first, step) = if soak() { (1, 1) } else { (1 + (turn + number) % 3, 6) };
+                    let _ = (first..).step_by(step).find(|nth| !strike(only, syscall, fault, *nth));
+                }
+            });
+        }
+    });
+    let (confirmed, failures) = (confirmed.into_inner(), failures.into_inner().unwrap());
+    println!("crash: {confirmed} strikes at recovery confirmed");
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+    assert!(confirmed >= if soak() { 60 } else { 10 }, "{confirmed}");
 }
 
 #[test]
