@@ -515,7 +515,9 @@ fn recovery_killed_or_failed_at_any_system_call() {
         for (turn, (only, syscall)) in calls.into_iter().enumerate() {
             let strike = &strike;
             scope.spawn(move || {
-                for (number, fault) in faults.into_iter().enumerate() {
+                // Threads wake each other by a `write` that cannot fail, and would wait if it did.
+                let faults = if syscall == "write" { &faults[..1] } else { &faults[..] };
+                for (number, fault) in faults.iter().enumerate() {
                     let (first, step) = if soak() { (1, 1) } else { (1 + (turn + number) % 3, 6) };
                     let _ = (first..).step_by(step).find(|nth| !strike(only, syscall, fault, *nth));
                 }
