@@ -118,7 +118,7 @@ pub(crate) fn note(cx: &CallContext, state: &SessionState, file: &FileChange) {
 }
 
 /// An error on the way to the disk. Nothing was changed, and the message says so, unless even that failed.
-fn commit_error(error: &Error) -> ToolError {
+pub(crate) fn commit_error(error: &Error) -> ToolError {
     let mut converted = tool_error(error);
     if error.is_partial() {
         converted.message.push_str("; a part of it may have stayed");

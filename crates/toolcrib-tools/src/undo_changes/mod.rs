@@ -11,7 +11,7 @@ use toolcrib_core::{
 };
 use toolcrib_workspace::{ChangeFilter, ChangeInfo, ErrorKind, FileChange, Undone};
 
-use crate::support::change::{Desk, diff_of, diff_preview, note, stat_of};
+use crate::support::change::{Desk, commit_error, diff_of, diff_preview, note, stat_of};
 use crate::support::errors::tool_error;
 use crate::support::listing::counted;
 
@@ -167,7 +167,7 @@ fn carry_out(desk: &Desk, input: &Input, dry_run: bool) -> Result<(Vec<String>, 
     };
     let undone = result.map_err(|error| {
         let done = if redo { "redone" } else { "undone" };
-        let mut converted = tool_error(&error);
+        let mut converted = commit_error(&error);
         if error.kind() == ErrorKind::Stale {
             converted.message = format!(
                 "{}: it has been changed since; nothing was {done}",
