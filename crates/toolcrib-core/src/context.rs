@@ -51,6 +51,8 @@ pub(crate) struct ContextParts {
     pub activity: ActivityStream,
     pub approver: Option<Arc<dyn Approver>>,
     pub executor: Option<Executor>,
+    /// The cap of the call's text.
+    pub max_output_tokens: usize,
     /// Whether a person has said yes to this very call.
     pub approved: AtomicBool,
 }
@@ -82,6 +84,7 @@ impl CallContext {
             activity: ActivityStream::new(),
             approver: None,
             executor: None,
+            max_output_tokens: 10_000,
             approved: AtomicBool::new(false),
         })
     }
@@ -94,6 +97,11 @@ impl CallContext {
     /// The session of the call.
     pub fn session(&self) -> &Arc<Session> {
         &self.0.parts.session
+    }
+
+    /// How many tokens of text the call may return: a tool that can choose what to show keeps within it.
+    pub fn max_output_tokens(&self) -> usize {
+        self.0.parts.max_output_tokens
     }
 
     /// Ends when the caller gave up or time ran out. A tool that changes something looks at it before its point of

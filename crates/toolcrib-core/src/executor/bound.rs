@@ -145,7 +145,7 @@ fn finish_text(executor: &Executor, call: &Call, outcome: &mut Outcome, text: St
 }
 
 /// The cap of this call: the caller's, else the tool's, else the executor's.
-fn cap(executor: &Executor, call: &Call) -> usize {
+pub(super) fn cap(executor: &Executor, call: &Call) -> usize {
     let of_tool = || call.entry.as_ref().and_then(|entry| entry.tool.spec().max_output_tokens);
     call.max_output_tokens.or_else(of_tool).unwrap_or(executor.0.limits.max_output_tokens)
 }

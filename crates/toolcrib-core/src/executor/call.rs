@@ -165,6 +165,7 @@ impl Call {
             activity: executor.activity().clone(),
             approver: executor.0.approver.clone(),
             executor: Some(executor.clone()),
+            max_output_tokens: super::bound::cap(executor, self),
             approved: AtomicBool::new(false),
         });
         self.context = Some(context.clone());

@@ -13,11 +13,12 @@ use toolcrib_core::{
 use toolcrib_workspace::ReadWorkspace;
 
 use crate::support::outline::OutlineEntry;
+use crate::support::roots::find_elsewhere;
 use crate::support::sessions::state_of;
 use load::{Loaded, Range, load, split_range, without_range};
 
-/// Tokens that a call may show, all files together; the executor's cap stays above it.
-const MAX_TOKENS: usize = 9_500;
+/// Tokens of a call's text that notes and hints may take.
+const NOTES: usize = 500;
 /// Files in one call.
 const MAX_FILES: usize = 50;
 
@@ -97,7 +98,8 @@ fn run(cx: &CallContext, input: &Input) -> Result<Output, ToolError> {
     let mut output = Output { files: Vec::new(), failed: Vec::new() };
     let mut first_error = None;
     let paths = input.all();
-    let mut budget = MAX_TOKENS;
+    let most = cx.max_output_tokens();
+    let mut budget = most.saturating_sub(NOTES).max(most / 2);
     for (index, given) in paths.iter().enumerate() {
         // Files that come later get at least their share.
         let waiting = paths.len() - index;
@@ -117,6 +119,7 @@ fn run(cx: &CallContext, input: &Input) -> Result<Output, ToolError> {
                 output.files.push(file);
             }
             Err(error) => {
+                let error = with_more_to_say(&workspace, given, error);
                 output.failed.push(Failed {
                     path: (*given).to_owned(),
                     code: error.code,
@@ -129,6 +132,25 @@ fn run(cx: &CallContext, input: &Input) -> Result<Output, ToolError> {
     match first_error {
         Some(error) if output.files.is_empty() => Err(all_failed(error, &output.failed)),
         _ => Ok(output),
+    }
+}
+
+/// A file that is not there: perhaps the range is wrong, or it is in another folder.
+fn with_more_to_say(workspace: &ReadWorkspace, given: &str, error: ToolError) -> ToolError {
+    if error.code != ErrorCode::FileNotFound {
+        return error;
+    }
+    if let Some((path, lines)) = given.rsplit_once(':')
+        && lines.starts_with(|c: char| c.is_ascii_digit())
+        && workspace.stat(path).is_ok()
+    {
+        return error.suggest(format!(
+            "{lines:?} is no range of lines: write {path}:10-20, or use offset and limit."
+        ));
+    }
+    match find_elsewhere(workspace, given).as_slice() {
+        [] => error,
+        found => error.suggest(format!("Did you mean {}?", found.join(", "))),
     }
 }
 

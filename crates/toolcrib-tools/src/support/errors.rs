@@ -16,6 +16,9 @@ pub(crate) fn tool_error(error: &Error) -> ToolError {
     if let Some(path) = error.path() {
         converted = converted.details(json!({"path": path, "near": error.near()}));
     }
+    if error.path() == Some("journal") {
+        return converted.suggest("The state directory (XDG_STATE_HOME) must be writable and have room; `toolcrib doctor` looks at it.");
+    }
     match code {
         ErrorCode::FileNotFound if !error.near().is_empty() => {
             let near: Vec<_> = error.near().iter().map(|name| visible_path(name)).collect();

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use toolcrib_core::ToolError;
-use toolcrib_workspace::search::{GlobalIgnore, WalkOptions, WalkRoot};
+use toolcrib_workspace::search::{GlobOptions, GlobalIgnore, WalkOptions, WalkRoot, glob};
 use toolcrib_workspace::{DirLocation, ReadWorkspace};
 
 use super::errors::tool_error;
@@ -81,4 +81,25 @@ impl Drop for Stop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
+}
+
+/// Files of the same name in other folders, if a short look finds any.
+pub(crate) fn find_elsewhere(workspace: &ReadWorkspace, path: &str) -> Vec<String> {
+    const LOOKED_AT: usize = 20_000;
+    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let plain = !name.is_empty()
+        && name.len() < 128
+        && !name.contains(['*', '?', '[', ']', '{', '}', '!', '\\', ':']);
+    let Some(root) =
+        plain.then(|| starts(workspace, None).ok()).flatten().and_then(|roots| roots.into_iter().next())
+    else {
+        return Vec::new();
+    };
+    let options = GlobOptions {
+        patterns: vec![format!("**/{name}")],
+        limit: 3,
+        walk: WalkOptions { max_entries: LOOKED_AT, ..WalkOptions::default() },
+        ..GlobOptions::default()
+    };
+    glob(&root, &options).map(|found| found.paths).unwrap_or_default()
 }

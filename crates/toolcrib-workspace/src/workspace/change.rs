@@ -18,6 +18,8 @@ use crate::{Error, ErrorKind, Hash, Result, path};
 /// A tree of more than this is not deleted in one change: its content must fit the journal.
 const MAX_TREE_BYTES: u64 = 512 << 20;
 const MAX_TREE_ENTRIES: usize = 100_000;
+/// Folders are not created deeper than they can be deleted again.
+const MAX_DEPTH: usize = 390;
 /// Each level down holds a directory open.
 const MAX_TREE_DEPTH: usize = 400;
 
@@ -236,6 +238,10 @@ impl Change {
         let (root, names) = self.inner.choose_root(path)?;
         let place = self.inner.resolve_over(&self.plan, root, &names, true, path)?;
         self.inner.check_writable_as(&place, path)?;
+        if place.names.len() > MAX_DEPTH {
+            let message = format!("more than {MAX_DEPTH} folders deep");
+            return Err(Error::new(ErrorKind::InvalidPath, message).at(self.inner.display(&place)));
+        }
         Ok(place)
     }
 
