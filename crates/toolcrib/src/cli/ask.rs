@@ -7,24 +7,28 @@ use toolcrib_core::permission::{Answer, Approver, BoxFuture, ConfirmRequest, Gra
 use toolcrib_core::sanitize;
 
 /// The controlling terminal.
-pub(crate) struct Terminal(File);
+pub(crate) struct Terminal {
+    file: File,
+    /// Whether the session outlives this call, so that a grant for it means something.
+    named_session: bool,
+}
 
 impl Terminal {
     /// The terminal, if somebody sits at it: the process has one, and its messages go there.
-    pub(crate) fn open() -> Option<Self> {
+    pub(crate) fn open(named_session: bool) -> Option<Self> {
         if !std::io::stderr().is_terminal() {
             return None;
         }
-        let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
-        Some(Self(terminal))
+        let file = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
+        Some(Self { file, named_session })
     }
 }
 
 impl Approver for Terminal {
     fn confirm<'a>(&'a self, request: &'a ConfirmRequest) -> BoxFuture<'a, Answer> {
-        let question = question(request);
+        let question = question(request, self.named_session);
         let input_hash = request.input_hash.clone();
-        let terminal = self.0.try_clone();
+        let terminal = self.file.try_clone();
         Box::pin(async move {
             let asked = tokio::task::spawn_blocking(move || ask(terminal?, &question)).await;
             match asked {
@@ -35,7 +39,7 @@ impl Approver for Terminal {
     }
 }
 
-fn question(request: &ConfirmRequest) -> String {
+fn question(request: &ConfirmRequest, named_session: bool) -> String {
     const SHOWN: usize = 60;
     let lines: Vec<&str> = request.preview.lines().collect();
     let mut shown = lines.iter().take(SHOWN).copied().collect::<Vec<_>>().join("\n");
@@ -46,8 +50,9 @@ fn question(request: &ConfirmRequest) -> String {
         [] => format!("{} on ordinary files of this workspace", request.grant.tool),
         paths => format!("{} on {}", request.grant.tool, paths.join(", ")),
     };
+    let session = if named_session { format!("[s] for this session: {grant}   ") } else { String::new() };
     let text = format!(
-        "\n{}: {}\nwhy asked: {}\n{shown}\n[y] once   [s] for this session: {grant}   [n] no   [n REASON] no, and tell why\n> ",
+        "\n{}: {}\nwhy asked: {}\n{shown}\n[y] once   {session}[n] no   [n REASON] no, and tell why\n> ",
         request.tool, request.title, request.reason
     );
     sanitize::visible(&text).into_owned()
@@ -55,9 +60,16 @@ fn question(request: &ConfirmRequest) -> String {
 
 fn ask(terminal: File, question: &str) -> std::io::Result<String> {
     (&terminal).write_all(question.as_bytes())?;
-    let mut answer = String::new();
-    BufReader::new(terminal).read_line(&mut answer)?;
-    Ok(answer)
+    let mut reader = BufReader::new(&terminal);
+    loop {
+        let mut answer = String::new();
+        let read = reader.read_line(&mut answer)?;
+        let first = answer.trim().chars().next().unwrap_or('n').to_ascii_lowercase();
+        if read == 0 || matches!(first, 'y' | 's' | 'n') {
+            return Ok(answer);
+        }
+        (&terminal).write_all(b"y, s or n? > ")?;
+    }
 }
 
 fn interpret(answer: &str, input_hash: String) -> Answer {

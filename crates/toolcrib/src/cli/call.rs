@@ -86,7 +86,8 @@ pub(crate) fn print(outcome: &Outcome, output: &Output) {
     if output.is_json() {
         output.line(&serde_json::to_string(outcome).unwrap_or_default());
     } else if outcome.success {
-        if std::io::IsTerminal::is_terminal(&std::io::stdout()) {
+        let said = outcome.output.lines().next().is_some_and(|first| first == outcome.title);
+        if std::io::IsTerminal::is_terminal(&std::io::stdout()) && !said {
             output.line(&output.bold(&outcome.title));
         }
         output.line(&output.coloured_diff(&outcome.output));

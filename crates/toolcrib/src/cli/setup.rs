@@ -68,7 +68,7 @@ pub(crate) fn crib(global: &Global) -> Result<(Toolcrib, StateDir), Failure> {
     for (path, access) in roots {
         builder = builder.root_with(path, access);
     }
-    if let Some(terminal) = Terminal::open() {
+    if let Some(terminal) = Terminal::open(global.session.is_some()) {
         builder = builder.approver(Arc::new(terminal));
     }
     let crib = builder.build().map_err(|error| build_failure(&error))?;
