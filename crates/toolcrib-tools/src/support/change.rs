@@ -23,6 +23,7 @@ pub(crate) struct Desk {
     pub workspace: Arc<Workspace>,
     pub state: Arc<SessionState>,
     label: ChangeLabel,
+    cx: CallContext,
 }
 
 impl Desk {
@@ -33,7 +34,7 @@ impl Desk {
             session: cx.session().id.clone(),
             turn: Some(cx.ids().turn),
         };
-        Ok(Self { workspace: cx.get::<Workspace>()?, state: state_of(cx)?, label })
+        Ok(Self { workspace: cx.get::<Workspace>()?, state: state_of(cx)?, label, cx: cx.clone() })
     }
 
     pub(crate) fn label(&self) -> ChangeLabel {
@@ -47,7 +48,10 @@ impl Desk {
     /// A file as it is now; `None` if there is none.
     pub(crate) fn read_if_exists(&self, path: &str) -> Result<Option<FileData>, ToolError> {
         match self.workspace.read(path, MAX_EDIT_BYTES) {
-            Ok(file) => Ok(Some(file)),
+            Ok(file) => {
+                self.cx.record_read(&file.path, file.size);
+                Ok(Some(file))
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(tool_error(&error)),
         }
@@ -56,6 +60,7 @@ impl Desk {
     /// A text file that the model has seen as it is now.
     pub(crate) fn read_to_edit(&self, path: &str) -> Result<FileData, ToolError> {
         let file = self.workspace.read(path, MAX_EDIT_BYTES).map_err(|error| tool_error(&error))?;
+        self.cx.record_read(&file.path, file.size);
         if text::is_binary(&file.bytes) {
             let message = format!("{} is a binary file; nothing was written", visible_path(&file.path));
             return Err(ToolError::new(ErrorCode::BinaryFile, message));
@@ -103,6 +108,7 @@ impl Desk {
 /// The model has seen what it wrote.
 pub(crate) fn note(cx: &CallContext, state: &SessionState, file: &FileChange) {
     if let Some(old) = &file.moved_from {
+        cx.record_write(old, 0);
         state.gone(old);
     }
     match &file.after {
