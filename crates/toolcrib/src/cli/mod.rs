@@ -147,8 +147,9 @@ fn usage_error(error: &clap::Error) -> ExitCode {
     let wants_json = std::env::args_os().any(|argument| argument == "--json");
     if error.use_stderr() && wants_json {
         let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-        return Output::new(true).fail(&Failure::usage(first));
+        let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty());
+        let said = lines.collect::<Vec<_>>().join(" ");
+        return Output::new(true).fail(&Failure::usage(said.trim_start_matches("error: ")));
     }
     let _ = error.print();
     ExitCode::from(if error.use_stderr() { 2 } else { 0 })
