@@ -215,6 +215,7 @@ impl Adapt {
             inline::learn(&mut adapt.substitutions, piece.body, old);
             indents.push((index, indent(old).to_owned(), indent(&text).to_owned()));
         }
+        inline::learn_other_quotes(&mut adapt.substitutions, pieces.iter().map(|piece| piece.body));
         if builder.level.moves_indent() {
             adapt.learn_indents(builder, found, indents);
         }

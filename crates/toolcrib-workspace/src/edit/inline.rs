@@ -6,8 +6,9 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::lines::{plain, units};
 
-/// Typographic characters of the caller that the file has in plain form; `None` where it has both.
-pub(crate) type Substitutions = BTreeMap<char, Option<String>>;
+/// Typographic families of the caller, by their plain form, that the file has in plain form; `false` where it has
+/// both. One half of a pair of quotes is evidence for the other.
+pub(crate) type Substitutions = BTreeMap<&'static str, bool>;
 
 /// Offsets after which `a` and `b` have folded to the same length, as pairs.
 fn borders(a: &[u8], b: &[u8]) -> Vec<(usize, usize)> {
@@ -49,10 +50,23 @@ pub(crate) fn learn(substitutions: &mut Substitutions, file: &[u8], old: &str) {
         let mut chars = mine.chars();
         let (Some(c), None) = (chars.next(), chars.next()) else { continue };
         let Some(simple) = plain(c) else { continue };
-        let entry = substitutions.entry(c).or_insert_with(|| Some(simple.to_owned()));
-        if theirs != simple.as_bytes() {
-            *entry = None;
-        }
+        *substitutions.entry(simple).or_insert(true) &= theirs == simple.as_bytes();
+    }
+}
+
+/// Single quotes are evidence for double ones, and the other way round, where the file has no typographic ones.
+pub(crate) fn learn_other_quotes<'a>(
+    substitutions: &mut Substitutions,
+    file: impl Iterator<Item = &'a [u8]>,
+) {
+    const QUOTES: [&str; 2] = ["'", "\""];
+    let known = |quote: &&str| substitutions.get(*quote) == Some(&true);
+    if !QUOTES.iter().any(known) || QUOTES.iter().any(|quote| substitutions.get(*quote) == Some(&false)) {
+        return;
+    }
+    let quote = |c: char| plain(c).is_some_and(|simple| QUOTES.contains(&simple));
+    if !file.into_iter().any(|body| units(body).any(|(c, _)| quote(c))) {
+        substitutions.extend(QUOTES.map(|quote| (quote, true)));
     }
 }
 
@@ -63,9 +77,9 @@ pub(crate) fn substitute(substitutions: &Substitutions, text: &str) -> String {
     }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        match substitutions.get(&c) {
-            Some(Some(simple)) => out.push_str(simple),
-            _ => out.push(c),
+        match plain(c).filter(|simple| substitutions.get(simple) == Some(&true)) {
+            Some(simple) => out.push_str(simple),
+            None => out.push(c),
         }
     }
     out
@@ -156,6 +170,6 @@ mod tests {
         learn(&mut learnt, b"\tprint(\"a\")", "    print(“a”)");
         assert_eq!(substitute(&learnt, "print(“b”)"), "print(\"b\")");
         learn(&mut learnt, "“x".as_bytes(), "“x");
-        assert_eq!(substitute(&learnt, "“b”"), "“b\"");
+        assert_eq!(substitute(&learnt, "“b”"), "“b”");
     }
 }
