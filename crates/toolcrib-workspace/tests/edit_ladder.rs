@@ -167,7 +167,8 @@ fn escapes() {
     refused("a\nb\n", r"a\nc", r"a\nd", RefusalKind::NoMatch);
 }
 
-const BLOCK: &str = "start of it\nlet alpha = compute(1);\nlet beta = compute(alpha, 2);\nlet gamma = beta + 3;\nreturn gamma;\nend of it\n";
+const BLOCK: &str = "start of the measurement\nlet alpha = compute(first_sample);\nlet beta = compute(alpha, 2);\n\
+                     let gamma = beta + background_level;\nreturn gamma;\nend of the measurement\n";
 
 #[test]
 fn anchored_keeps_the_real_line() {

@@ -42,7 +42,7 @@ pub(crate) fn settle(bytes: &[u8], edit: &Edit, index: usize, encoding: Encoding
     if !edit.replace_all && edit.expected_count.unwrap_or(1) == 1 {
         let (old, new) = (lines::pieces(&edit.old), lines::pieces(&edit.new));
         let ops = build::ops(&old, &new);
-        if let Some(found) = anchored::anchored(&file, &old, &ops) {
+        if let Some(found) = anchored::anchored(&file, &old, &new, &ops) {
             return context.decide(
                 Some(&file),
                 Strategy::Anchored,
