@@ -7,6 +7,7 @@
 mod anchored;
 pub(crate) mod build;
 pub(crate) mod closest;
+mod escapes;
 pub(crate) mod find;
 pub(crate) mod indent;
 mod inline;

@@ -7,7 +7,7 @@ use super::build::{self, Builder, Op};
 use super::find::{self, Found, Level};
 use super::lines::{self, Lines, occurrences};
 use super::variants::{self, Variant};
-use super::{Edit, Refusal, RefusalKind, Splice, Strategy, anchored, refuse};
+use super::{Edit, Refusal, RefusalKind, Splice, Strategy, anchored, escapes, refuse};
 use crate::text::Encoding;
 
 /// One edit, ready to be put in place.
@@ -33,7 +33,7 @@ pub(crate) fn settle(bytes: &[u8], edit: &Edit, index: usize, encoding: Encoding
     }
     for (strategy, variants) in [
         (Strategy::LineNumbers, variants::without_line_numbers(&edit.old, &edit.new)),
-        (Strategy::Unescape, variants::unescaped(&edit.old, &edit.new)),
+        (Strategy::Unescape, escapes::unescaped(&edit.old, &edit.new)),
     ] {
         if let Some(outcome) = context.best_variant(&file, strategy, &variants) {
             return outcome;
@@ -147,7 +147,13 @@ impl Context<'_> {
                 if exact.is_empty() { find::tolerant(file, &variant.old)? } else { (Level::Exact, exact) };
             Some((level, found, variant))
         });
-        let (level, mut found, variant) = matched.min_by_key(|(level, _, _)| *level)?;
+        // A match that starts within a line's indentation has lost a blank of it.
+        let within = |found: &[Found]| {
+            let line = |one: &Found| file.get(file.at(one.start)).is_some_and(|line| line.start < one.start);
+            found.iter().any(line)
+        };
+        let (level, mut found, variant) =
+            matched.min_by_key(|(level, found, variant)| (*level, within(found), variant.rank))?;
         // The numbers that were left in say which of several equal places it was copied from.
         if let Some(first) = variant.first_line.filter(|_| found.len() > 1 && !self.edit.replace_all) {
             let named: Vec<Found> =

@@ -1,4 +1,4 @@
-//! Search texts that were copied or encoded wrongly: line numbers left in, newlines escaped, code left out.
+//! Search texts that were copied wrongly: line numbers left in, code left out.
 
 use super::lines::pieces;
 
@@ -8,6 +8,8 @@ pub(crate) struct Variant {
     pub(crate) new: String,
     /// The number that the first line carried.
     pub(crate) first_line: Option<usize>,
+    /// Among readings that are as good, the one with the least is taken.
+    pub(crate) rank: u8,
 }
 
 /// `  12\ttext`, `12→text`, `12|text`, `12 | text`, `12:text`: the number, the separator and the text.
@@ -24,27 +26,48 @@ fn numbered(line: &str) -> Option<(usize, char, &str)> {
     Some((number, separator, rest.get(separator.len_utf8()..)?))
 }
 
+/// A line of which only the number is left: the blank line behind `12\t`, trimmed.
+fn bare_number(line: &str) -> Option<usize> {
+    let bare = line.trim();
+    let digits = !bare.is_empty() && bare.len() <= 7 && bare.bytes().all(|b| b.is_ascii_digit());
+    if digits { bare.parse().ok() } else { None }
+}
+
 /// The edit without line numbers, if every line of the search text has one and they rise.
 pub(crate) fn without_line_numbers(old: &str, new: &str) -> Vec<Variant> {
     let lines = pieces(old);
     let mut last = None;
     let mut separator = None;
-    let mut spaced = true;
+    let (mut spaced, mut apart) = (true, true);
+    // A number alone is a trimmed blank line only between two lines that have theirs.
+    let mut alone = false;
     for line in lines.iter().filter(|line| !line.trim().is_empty()) {
-        let Some((number, found, rest)) = numbered(line) else { return Vec::new() };
-        if last.is_some_and(|last| number <= last) || separator.is_some_and(|first| first != found) {
+        let number = match numbered(line) {
+            Some((number, found, rest)) if separator.is_none_or(|first| first == found) => {
+                spaced &= rest.is_empty() || rest.starts_with(' ');
+                apart &= line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(' ');
+                separator = Some(found);
+                alone = false;
+                number
+            }
+            None if separator == Some('\t') => {
+                let Some(number) = bare_number(line) else { return Vec::new() };
+                alone = true;
+                number
+            }
+            _ => return Vec::new(),
+        };
+        if last.is_some_and(|last| number <= last) {
             return Vec::new();
         }
-        spaced &= rest.is_empty() || rest.starts_with(' ');
         last = Some(number);
-        separator = Some(found);
     }
-    let Some(separator) = separator else { return Vec::new() };
+    let Some(separator) = separator.filter(|_| !alone) else { return Vec::new() };
     let first_line = lines.iter().find_map(|line| numbered(line)).map(|(number, _, _)| number);
     let with = |space: bool| {
         let new = strip_new(new, separator, space, first_line.unwrap_or(0), last.unwrap_or(0))?;
         let old: Vec<&str> = lines.iter().map(|line| strip(line, separator, space).unwrap_or(line)).collect();
-        Some(Variant { old: old.join("\n"), new, first_line })
+        Some(Variant { old: old.join("\n"), new, first_line, rank: u8::from(space != apart) })
     };
     // `12: text` and `12 | text`: the blank may belong to the number or to the text.
     let spaced = spaced && matches!(separator, ':' | '|');
@@ -52,7 +75,9 @@ pub(crate) fn without_line_numbers(old: &str, new: &str) -> Vec<Variant> {
 }
 
 fn strip(line: &str, separator: char, space: bool) -> Option<&str> {
-    let (_, found, rest) = numbered(line)?;
+    let Some((_, found, rest)) = numbered(line) else {
+        return bare_number(line).filter(|_| separator == '\t').map(|_| "");
+    };
     let rest = if space { rest.strip_prefix(' ').unwrap_or(rest) } else { rest };
     (found == separator).then_some(rest)
 }
@@ -65,12 +90,14 @@ fn strip_new(new: &str, separator: char, space: bool, from: usize, to: usize) ->
     let mut last = from;
     let carries: Vec<bool> = lines
         .iter()
-        .map(|line| match numbered(line) {
-            Some((number, found, _)) if found == separator && (last..=to + lines.len()).contains(&number) => {
-                last = number;
-                true
-            }
-            _ => false,
+        .map(|line| {
+            let number = match numbered(line) {
+                Some((number, found, _)) => Some(number).filter(|_| found == separator),
+                None => bare_number(line).filter(|_| separator == '\t'),
+            };
+            let fits = number.filter(|number| (last..=to + lines.len()).contains(number));
+            last = fits.unwrap_or(last);
+            fits.is_some()
         })
         .collect();
     let carrying = carries.iter().filter(|carries| **carries).count();
@@ -82,74 +109,6 @@ fn strip_new(new: &str, separator: char, space: bool, from: usize, to: usize) ->
         _ => (*line).to_owned(),
     };
     Some(lines.iter().zip(&carries).map(strip).collect::<Vec<_>>().join("\n"))
-}
-
-/// The edit with escapes undone, if the search text has no real newline but escapes in it.
-pub(crate) fn unescaped(old: &str, new: &str) -> Vec<Variant> {
-    if old.contains('\n') || !old.contains('\\') {
-        return Vec::new();
-    }
-    let mut out = Vec::new();
-    let whole = |text: &str| if text.contains('\n') { Some(text.to_owned()) } else { json_unescape(text) };
-    if let (Some(old), Some(new)) = (json_unescape(old), whole(new)) {
-        out.push(Variant { old, new, first_line: None });
-    }
-    let bare = |text: &str| if text.contains('\n') { Some(text.to_owned()) } else { newline_unescape(text) };
-    if let (Some(old), Some(new)) = (newline_unescape(old), bare(new)) {
-        out.push(Variant { old, new, first_line: None });
-    }
-    out
-}
-
-/// Undoes a JSON string's escaping. A bare quote or an unknown escape means that this is not what happened.
-fn json_unescape(text: &str) -> Option<String> {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '"' => return None,
-            '\\' => out.push(match chars.next()? {
-                'n' => '\n',
-                't' => '\t',
-                'r' => '\r',
-                c @ ('"' | '\'' | '\\' | '/') => c,
-                _ => return None,
-            }),
-            c => out.push(c),
-        }
-    }
-    Some(out)
-}
-
-/// Undoes escaped newlines and tabs only, and leaves those within a string literal. `None` where that is unclear.
-fn newline_unescape(text: &str) -> Option<String> {
-    let mut out = String::with_capacity(text.len());
-    let (mut double, mut other) = (false, false);
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => {
-                let next = chars.next();
-                match next {
-                    Some('n' | 't' | 'r') if !double && other => return None,
-                    Some('n') if !double => {
-                        out.push('\n');
-                        (double, other) = (false, false);
-                    }
-                    Some('t') if !double => out.push('\t'),
-                    Some('r') if !double => out.push('\r'),
-                    Some(next) => out.extend(['\\', next]),
-                    None => out.push('\\'),
-                }
-                continue;
-            }
-            '"' => double = !double,
-            '\'' | '`' => other = !other,
-            _ => {}
-        }
-        out.push(c);
-    }
-    Some(out)
 }
 
 /// A line of `new` that stands for code left out, such as `// ... existing code ...`, and is not in `old`.
@@ -197,15 +156,6 @@ mod tests {
         assert_eq!(numbers("12 | a\n13 |\n14 |   b", "12 | a"), pair("a\n\n  b", "a"));
         assert_eq!(numbers("2\ta\n1\tb", "x"), None);
         assert_eq!(numbers("1\ta\nb", "x"), None);
-    }
-
-    #[test]
-    fn escapes_are_undone_only_where_clear() {
-        assert_eq!(json_unescape(r#"a(\"x\\n\");\nb"#).as_deref(), Some("a(\"x\\n\");\nb"));
-        assert_eq!(json_unescape(r#"a "b" \n"#), None);
-        assert_eq!(newline_unescape(r#"a("x\n");\n\tb"#).as_deref(), Some("a(\"x\\n\");\n\tb"));
-        assert_eq!(newline_unescape(r"a('x\n')"), None);
-        assert!(unescaped("a\nb\\n", "c").is_empty());
     }
 
     #[test]
