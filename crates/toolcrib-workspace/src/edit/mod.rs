@@ -14,6 +14,7 @@ mod inline;
 pub(crate) mod lines;
 mod pairing;
 mod refuse;
+mod repeated;
 mod settle;
 pub(crate) mod variants;
 

@@ -1,10 +1,9 @@
 //! Refusals that help: what was found instead, where, and what to do next.
 
-use super::find::MAX_MATCHES;
 use std::ops::Range;
 
 use super::closest::{closest, show};
-use super::find::{self, Found};
+use super::find::{self, Found, MAX_MATCHES};
 use super::lines::{self, Lines};
 use super::settle::is_missing;
 use super::{Candidate, Edit, Refusal, RefusalKind, Splice, variants};
@@ -12,11 +11,20 @@ use super::{Candidate, Edit, Refusal, RefusalKind, Splice, variants};
 /// How many matches an ambiguous edit lists with their content.
 const MAX_CANDIDATES: usize = 8;
 
+/// What every message ends with.
+const UNWRITTEN: &str = " Nothing was written.";
+
+/// Adds a sentence to a message.
+fn add(refusal: &mut Refusal, sentence: &str) {
+    let said = refusal.message.strip_suffix(UNWRITTEN).unwrap_or(&refusal.message);
+    refusal.message = format!("{said} {sentence}{UNWRITTEN}");
+}
+
 fn refusal(kind: RefusalKind, edit_index: usize, message: String, suggestion: &str) -> Refusal {
     Refusal {
         kind,
         edit_index,
-        message: format!("{message} Nothing was written."),
+        message: message + UNWRITTEN,
         candidates: Vec::new(),
         first_divergence: None,
         suggestion: suggestion.to_owned(),
@@ -108,6 +116,9 @@ fn meant(old: &str) -> String {
 
 pub(crate) fn no_match(file: &Lines<'_>, index: usize, old: &str) -> Refusal {
     let meant = meant(old);
+    if file.bytes.contains(&b'\r') && !file.bytes.contains(&b'\n') && old.contains('\n') {
+        return lone_cr(file.bytes, index, &meant);
+    }
     let found = closest(file, &lines::pieces(&meant));
     let Some((candidate, candidates, divergence)) = found
         .and_then(|(candidates, divergence)| Some((candidates.first()?.clone(), candidates, divergence)))
@@ -126,12 +137,53 @@ pub(crate) fn no_match(file: &Lines<'_>, index: usize, old: &str) -> Refusal {
             "old_string is not in the file. The closest region is lines {}-{} ({:.0} % alike).",
             candidate.start_line,
             candidate.end_line,
-            candidate.similarity * 100.0
+            // What does not match is never wholly alike.
+            (candidate.similarity * 100.0).min(99.0)
         ),
         "Repeat the region's exact text in old_string (without the line numbers), or read the file again.",
     );
     out.candidates = candidates;
     out.first_divergence = divergence;
+    out
+}
+
+/// The text of a deletion is not there, but what it leaves is.
+pub(crate) fn perhaps_deleted(file: &Lines<'_>, index: usize, old: &str, at: Range<usize>) -> Refusal {
+    let kept = region(file, &at, 1);
+    let mut out = no_match(file, index, old);
+    let sentence = format!(
+        "What new_string keeps of it is at lines {}-{}; the rest may have been deleted before, or reads differently.",
+        kept.start_line, kept.end_line
+    );
+    add(&mut out, &sentence);
+    if !out
+        .candidates
+        .iter()
+        .any(|other| other.start_line <= kept.start_line && kept.end_line <= other.end_line)
+    {
+        out.candidates.push(kept);
+    }
+    out
+}
+
+/// A file that ends its lines as old systems did is one line to everybody else.
+fn lone_cr(bytes: &[u8], index: usize, old: &str) -> Refusal {
+    let file = Lines::new(bytes, true);
+    let mut out = refusal(
+        RefusalKind::NoMatch,
+        index,
+        "The file's lines end in a carriage return (CR) alone, so old_string, which has newlines, cannot match."
+            .to_owned(),
+        "Edit within one line, or convert the file's line endings to newlines first.",
+    );
+    if let Some((candidates, divergence)) = closest(&file, &lines::pieces(old)) {
+        if let Some(region) = candidates.first() {
+            let sentence = format!("The closest region is lines {}-{}.", region.start_line, region.end_line);
+            add(&mut out, &sentence);
+        }
+        out.candidates = candidates;
+        out.first_divergence = divergence;
+    }
     out
 }
 
@@ -141,7 +193,7 @@ pub(crate) fn uncertain(file: &Lines<'_>, index: usize, old: &str, found: &Found
         RefusalKind::NoMatch,
         index,
         format!(
-            "old_string is not in the file as given. Lines {}-{} match it but for whitespace; however, {why}.",
+            "Lines {}-{} match old_string, whitespace aside; however, {why}.",
             candidate.start_line, candidate.end_line
         ),
         "Repeat the region's exact text, with its indentation and blank lines, in old_string and new_string.",
@@ -154,6 +206,14 @@ pub(crate) fn uncertain(file: &Lines<'_>, index: usize, old: &str, found: &Found
 fn list(bytes: &[u8], found: &[Found]) -> Vec<Candidate> {
     let file = Lines::new(bytes, false);
     found.iter().take(MAX_CANDIDATES).map(|found| region(&file, &(found.start..found.end), 2)).collect()
+}
+
+/// The lines at which the first matches start.
+fn starts(bytes: &[u8], found: &[Found]) -> String {
+    let file = Lines::new(bytes, false);
+    let lines = found.iter().take(MAX_CANDIDATES).map(|found| (file.at(found.start) + 1).to_string());
+    let more = if found.len() > MAX_CANDIDATES { ", …" } else { "" };
+    format!("at lines {}{more}", lines.collect::<Vec<_>>().join(", "))
 }
 
 fn count(found: usize) -> String {
@@ -172,7 +232,7 @@ pub(crate) fn ambiguous(bytes: &[u8], index: usize, found: &[Found], near_line: 
     let mut out = refusal(
         RefusalKind::Ambiguous,
         index,
-        format!("old_string matches {} places{near}.", count(found.len())),
+        format!("old_string matches {} places{near} ({}).", count(found.len()), starts(bytes, found)),
         "Add neighbouring lines to old_string until it matches one place, pass near_line, or set replace_all.",
     );
     out.candidates = list(bytes, found);
@@ -183,7 +243,11 @@ pub(crate) fn count_mismatch(bytes: &[u8], index: usize, expected: usize, found:
     let mut out = refusal(
         RefusalKind::CountMismatch,
         index,
-        format!("old_string matches {} places, but expected_count is {expected}.", count(found.len())),
+        format!(
+            "old_string matches {} places, but expected_count is {expected} ({}).",
+            count(found.len()),
+            starts(bytes, found)
+        ),
         "Check the places, then correct expected_count or old_string.",
     );
     out.candidates = list(bytes, found);
@@ -202,9 +266,15 @@ pub(crate) fn explain_overlap(
         return refused;
     }
     let file = Lines::new(original, false);
+    let exact = find::exact(original, &edit.old);
     let was_there =
-        !find::exact(original, &edit.old).is_empty() || find::tolerant(&file, &edit.old).is_some();
-    if !was_there {
+        if exact.is_empty() { find::tolerant(&file, &edit.old).map(|(_, found)| found) } else { Some(exact) };
+    // What no earlier edit touched is still there, and so not the reason.
+    let touched = |found: &Found| {
+        let text = original.get(found.start..found.end).unwrap_or_default();
+        !text.is_empty() && !current.windows(text.len()).any(|window| window == text)
+    };
+    if !was_there.is_some_and(|found| found.iter().take(MAX_CANDIDATES).any(touched)) {
         return refused;
     }
     let mut out = refusal(

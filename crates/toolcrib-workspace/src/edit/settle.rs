@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::build::{self, Builder, Op};
 use super::find::{self, Found, Level};
 use super::lines::{self, Lines, occurrences};
+use super::repeated::{self, Instead};
 use super::variants::{self, Variant};
 use super::{Edit, Refusal, RefusalKind, Splice, Strategy, anchored, escapes, refuse};
 use crate::text::Encoding;
@@ -53,9 +54,9 @@ pub(crate) fn settle(bytes: &[u8], edit: &Edit, index: usize, encoding: Encoding
             );
         }
     }
-    let applied = applied_at(bytes, &edit.new).filter(|_| deleted_is_gone(&file, &edit.old, &edit.new));
-    Err(Box::new(match applied {
-        Some(at) => refuse::already_applied(&file, index, at),
+    Err(Box::new(match repeated::instead(&file, &edit.old, &edit.new) {
+        Some(Instead::Made(at)) => refuse::already_applied(&file, index, at),
+        Some(Instead::Kept(at)) => refuse::perhaps_deleted(&file, index, &edit.old, at),
         None => refuse::no_match(&file, index, &edit.old),
     }))
 }
@@ -68,42 +69,6 @@ fn strategy(level: Level) -> Strategy {
         Level::Reindent | Level::ReindentBlankLines => Strategy::Reindent,
         Level::Anchored => Strategy::Anchored,
     }
-}
-
-/// Where the replacement already is: once, and long enough not to be a coincidence.
-fn applied_at(bytes: &[u8], new: &str) -> Option<Range<usize>> {
-    let bare = new.trim();
-    if bare.len() < 8 || bare.chars().filter(|c| c.is_alphanumeric()).count() < 4 {
-        return None;
-    }
-    match occurrences(bytes, new, 2).as_slice() {
-        [at] => Some(*at..at + new.len()),
-        [] => {
-            let file = Lines::new(bytes, false);
-            match find::tolerant(&file, new) {
-                Some((level, found)) if level <= Level::Whitespace => match found.as_slice() {
-                    [one] => Some(one.start..one.end),
-                    _ => None,
-                },
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-}
-
-/// For an edit that only deletes: whether what it deletes is nowhere in the file.
-fn deleted_is_gone(file: &Lines<'_>, old: &str, new: &str) -> bool {
-    if !old.contains(new.trim()) {
-        return true;
-    }
-    let kept = lines::pieces(new);
-    let gone: Vec<u64> = lines::pieces(old)
-        .iter()
-        .filter(|line| line.trim().len() >= 4 && !kept.contains(line))
-        .map(|line| lines::bare_hash(line.as_bytes()))
-        .collect();
-    !gone.is_empty() && file.lines.iter().all(|line| !gone.contains(&line.hash))
 }
 
 struct Context<'a> {
@@ -275,9 +240,7 @@ impl Context<'_> {
                         .any(|part| part.chars().any(char::is_alphanumeric) || is_indent(part))
             })
         } else {
-            // A deletion leaves text that is part of what is there now.
-            !is_deletion(old, new)
-                && applied_at(self.bytes, new).is_some_and(|at| at.start < found.end && found.start < at.end)
+            repeated::around(&Lines::new(self.bytes, false), found, old, new)
         };
         if !there {
             return Ok(());
@@ -328,12 +291,6 @@ fn note(strategy: Strategy, level: Level, ops: &[Op]) -> Option<String> {
         _ if stayed => Some("unchanged lines kept the file's own bytes".to_owned()),
         _ => None,
     }
-}
-
-/// Whether `new` is `old` with nothing added: its lines are lines of `old`, in order.
-fn is_deletion(old: &str, new: &str) -> bool {
-    let mut rest = old.lines().map(str::trim);
-    new.lines().map(str::trim).filter(|line| !line.is_empty()).all(|line| rest.any(|other| other == line))
 }
 
 /// Blanks only: an edit that indents, made twice, indents twice.
