@@ -70,59 +70,6 @@ pub(crate) fn replace_ops(
     out.extend((n..to.end).map(Op::Insert));
 }
 
-/// The search text with the file's indentation, if the replacement is written with that one and not with that of the
-/// search text: then only the search text is off, and there is nothing to translate.
-pub(crate) fn with_indent_of_file(
-    file: &Lines<'_>,
-    found: &Found,
-    old: &[&str],
-    new: &[&str],
-) -> Result<Option<Vec<String>>, Uncertain> {
-    let first = file.at(found.start);
-    let mut moved = Vec::with_capacity(old.len());
-    for (index, piece) in old.iter().enumerate() {
-        let at = found.map.get(index).copied().flatten().filter(|_| !piece.trim().is_empty());
-        moved.push(match at {
-            Some(at) => {
-                let real = String::from_utf8_lossy(file.body(first + at)).into_owned();
-                format!("{}{}", indent(&real), piece.trim_start_matches([' ', '\t']))
-            }
-            None => (*piece).to_owned(),
-        });
-    }
-    let (mut remembered, mut real) = (0, 0);
-    // Brackets alone are everywhere and at every depth, so they are no evidence for the file.
-    let telling = |line: &str| line.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
-    for line in new.iter().filter(|line| !line.trim().is_empty()) {
-        let was = old.contains(line);
-        let is = moved.iter().any(|other| other == line);
-        remembered += usize::from(was && !is);
-        real += usize::from(is && !was && telling(line));
-    }
-    let least = |lines: &mut dyn Iterator<Item = &str>| {
-        lines.filter(|line| !line.trim().is_empty()).map(|line| indent(line).len()).min()
-    };
-    let (was, is) = (least(&mut old.iter().copied()), least(&mut moved.iter().map(String::as_str)));
-    match (real, remembered) {
-        // Nothing tells the two apart, except that the replacement starts as deep as the file does.
-        (0, 0) if was != is && least(&mut new.iter().copied()) == is => Err(unclear()),
-        (0, _) => Ok(None),
-        (_, 0) => Ok(Some(moved)),
-        // An edit that moves a few lines by just the difference: the reading with far fewer changes is the one.
-        _ if remembered >= real * 2 => Ok(None),
-        _ if real >= remembered * 4 => Ok(Some(moved)),
-        _ => Err(unclear()),
-    }
-}
-
-fn unclear() -> Uncertain {
-    Uncertain(
-        "it is not clear whether new_string is indented as old_string or as the file, so how deep its lines belong \
-         is not certain"
-            .to_owned(),
-    )
-}
-
 /// One line of the matched part of the file.
 struct Piece<'a> {
     body: &'a [u8],
@@ -402,6 +349,9 @@ impl<'a> Walk<'_, 'a> {
         else {
             return self.inserted(n);
         };
+        if self.builder.level > Level::LineEndings && new.trim().is_empty() && old.trim().is_empty() {
+            return Ok(piece.body.to_vec());
+        }
         if self.builder.level <= Level::LineEndings || new.trim().is_empty() {
             return self.inserted(n);
         }

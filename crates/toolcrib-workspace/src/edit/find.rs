@@ -270,7 +270,9 @@ pub(crate) fn line_up(
     let below = pieces.len() - last_piece - 1;
     let mut end = file.get(last_line)?.end;
     if below > 0 {
-        let there = (0..below - 1).take_while(|k| blank(last_line + k + 1)).count();
+        // The empty end of a file that ends in a newline is no line.
+        let there = |line: usize| line < file.count() && blank(line);
+        let there = (0..below - 1).take_while(|k| there(last_line + k + 1)).count();
         (0..there).for_each(|k| set(last_piece + 1 + k, last_line + 1 + k));
         drift += below - 1 - there;
         end = file.get(last_line + there)?.end;

@@ -7,12 +7,14 @@
 mod anchored;
 pub(crate) mod build;
 pub(crate) mod closest;
+mod edges;
 mod escapes;
 pub(crate) mod find;
 pub(crate) mod indent;
 mod inline;
 pub(crate) mod lines;
 mod pairing;
+mod reading;
 mod refuse;
 mod repeated;
 mod settle;

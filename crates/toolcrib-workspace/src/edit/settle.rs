@@ -1,14 +1,14 @@
 //! Climbs the ladder for one edit, and decides what a set of matches means.
 
-use super::find::MAX_MATCHES;
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::build::{self, Builder, Op};
-use super::find::{self, Found, Level};
+use super::find::{self, Found, Level, MAX_MATCHES};
 use super::lines::{self, Lines, occurrences};
 use super::repeated::{self, Instead};
 use super::variants::{self, Variant};
-use super::{Edit, Refusal, RefusalKind, Splice, Strategy, anchored, escapes, refuse};
+use super::{Edit, Refusal, RefusalKind, Splice, Strategy, anchored, edges, escapes, reading, refuse};
 use crate::text::Encoding;
 
 /// One edit, ready to be put in place.
@@ -140,14 +140,13 @@ impl Context<'_> {
     ) -> Outcome {
         let chosen = self.choose(found)?;
         chosen.iter().try_for_each(|found| self.refuse_repeated(found, level, old, new))?;
-        let (new, strategy) = match self.doubled_indent(&chosen, level, old, new) {
-            Some(rest) => (rest, Strategy::Reindent),
-            None => (new, strategy),
-        };
+        let mut notes: Vec<&'static str> = Vec::new();
+        let (new, strategy) = self.at_borders(&chosen, strategy, level, old, new, &mut notes)?;
+        let new = new.as_ref();
         let (old_pieces, new_pieces) = (lines::pieces(old), lines::pieces(new));
         let moved = match (file, chosen.as_slice()) {
             (Some(file), [one]) if level.moves_indent() => {
-                build::with_indent_of_file(file, one, &old_pieces, &new_pieces)
+                reading::with_indent_of_file(file, one, &old_pieces, &new_pieces)
                     .map_err(|uncertain| self.uncertain(one, &uncertain.0))?
             }
             _ => None,
@@ -156,8 +155,8 @@ impl Context<'_> {
             Some(moved) => moved.iter().map(String::as_str).collect(),
             None => old_pieces,
         };
-        let literal = old_pieces == new_pieces;
-        let ops = if literal { Vec::new() } else { build::ops(&old_pieces, &new_pieces) };
+        let literal = moved.is_none() && old_pieces == new_pieces;
+        let ops = if literal { Vec::new() } else { self.steps(&chosen, level, &old_pieces, &new_pieces) };
         let builder = Builder {
             bytes: self.bytes,
             file,
@@ -179,8 +178,76 @@ impl Context<'_> {
             splices.push((found.start..found.end, bytes));
         }
         self.check_result(&splices, level)?;
-        let note = note(strategy, level, &ops);
-        Ok(Step { strategy, splices, note })
+        notes.extend(
+            note(strategy, level, &ops).filter(|_| strategy != Strategy::Reindent || notes.is_empty()),
+        );
+        Ok(Step { strategy, splices, note: (!notes.is_empty()).then(|| notes.join("; ")) })
+    }
+
+    /// The replacement as the borders of the match call for it.
+    fn at_borders<'n>(
+        &self,
+        chosen: &[Found],
+        strategy: Strategy,
+        level: Level,
+        old: &str,
+        new: &'n str,
+        notes: &mut Vec<&'static str>,
+    ) -> Result<(Cow<'n, str>, Strategy), Box<Refusal>> {
+        let mut out = (Cow::Borrowed(new), strategy);
+        if let Some(adjusted) = edges::keep_newlines(self.bytes, chosen, old, new) {
+            out.0 = Cow::Owned(adjusted.new);
+            notes.push(adjusted.note);
+        } else if strategy != Strategy::Exact {
+            let why = "new_string ends with a newline and old_string does not, so whether an empty line is meant is \
+                       not certain";
+            let dropped = edges::drop_newline(self.bytes, chosen, old, new);
+            if let Some(adjusted) = dropped.map_err(|()| self.unclear_border(chosen, why))? {
+                out.0 = Cow::Owned(adjusted.new);
+                notes.push(adjusted.note);
+            }
+        }
+        if let Some(rest) = self.doubled_indent(chosen, level, old, &out.0) {
+            let rest = rest.to_owned();
+            notes.push("the first line's indentation was in the file already and was not written twice");
+            return Ok((Cow::Owned(rest), Strategy::Reindent));
+        }
+        if level <= Level::Whitespace {
+            let why = "the line is indented there and old_string is not, so how deep the further lines of new_string \
+                       belong is not certain";
+            let indented = edges::indent_rest(self.bytes, chosen, old, &out.0);
+            if let Some(adjusted) = indented.map_err(|()| self.unclear_border(chosen, why))? {
+                notes.push(adjusted.note);
+                return Ok((Cow::Owned(adjusted.new), Strategy::Reindent));
+            }
+        }
+        Ok(out)
+    }
+
+    fn unclear_border(&self, chosen: &[Found], why: &str) -> Box<Refusal> {
+        match chosen.first() {
+            Some(found) => self.uncertain(found, why),
+            None => Box::new(refuse::empty_old(self.index)),
+        }
+    }
+
+    /// What happens to the lines. Where trailing blanks are forgiven, they are no change, unless they are the only one.
+    fn steps(&self, chosen: &[Found], level: Level, old: &[&str], new: &[&str]) -> Vec<Op> {
+        let ends_line = |found: &Found| {
+            let rest = self.bytes.get(found.end..).unwrap_or_default();
+            let starts_line = self.bytes.get(..found.end).unwrap_or_default().ends_with(b"\n");
+            starts_line || rest.is_empty() || rest.starts_with(b"\n") || rest.starts_with(b"\r\n")
+        };
+        if level >= Level::Whitespace && chosen.iter().all(ends_line) {
+            fn trimmed<'t>(lines: &[&'t str]) -> Vec<&'t str> {
+                lines.iter().map(|line| line.trim_end()).collect()
+            }
+            let ops = build::ops(&trimmed(old), &trimmed(new));
+            if ops.iter().any(|op| !matches!(op, Op::Keep(_))) {
+                return ops;
+            }
+        }
+        build::ops(old, new)
     }
 
     /// The replacement without its first indentation, where the search text left out exactly that one: it is in the
@@ -271,24 +338,19 @@ impl Context<'_> {
     }
 }
 
-fn note(strategy: Strategy, level: Level, ops: &[Op]) -> Option<String> {
+fn note(strategy: Strategy, level: Level, ops: &[Op]) -> Option<&'static str> {
     let stayed = ops.iter().any(|op| matches!(op, Op::Keep(_)));
     match (strategy, level) {
         (Strategy::Exact, _) => None,
-        (Strategy::Reindent, Level::Exact | Level::LineEndings) => {
-            Some("the first line's indentation was in the file already and was not written twice".to_owned())
-        }
         (Strategy::Anchored, _) => {
-            Some("a line of old_string is not what the file has; the file's line was kept".to_owned())
+            Some("a line of old_string is not what the file has; the file's line was kept")
         }
-        (Strategy::LineNumbers, _) => {
-            Some("line numbers were removed from old_string and new_string".to_owned())
-        }
-        (Strategy::Unescape, _) => Some("escapes in old_string and new_string were undone".to_owned()),
+        (Strategy::LineNumbers, _) => Some("line numbers were removed from old_string and new_string"),
+        (Strategy::Unescape, _) => Some("escapes in old_string and new_string were undone"),
         (_, Level::Reindent | Level::ReindentBlankLines) => {
-            Some("new_string was re-indented to fit the file".to_owned())
+            Some("new_string was re-indented to fit the file")
         }
-        _ if stayed => Some("unchanged lines kept the file's own bytes".to_owned()),
+        _ if stayed => Some("unchanged lines kept the file's own bytes"),
         _ => None,
     }
 }
