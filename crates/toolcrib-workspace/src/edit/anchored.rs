@@ -85,7 +85,7 @@ pub(crate) fn anchored(file: &Lines<'_>, pieces: &[&str], new: &[&str], ops: &[O
 fn spreads(piece: &str, real: &str, at: usize, new: &[&str], ops: &[Op]) -> bool {
     let words = |text: &str| -> Vec<String> {
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-        words.filter(|word| word.chars().count() >= 3).map(str::to_owned).collect()
+        words.filter(|word| word.chars().count() >= 2).map(str::to_owned).collect()
     };
     let known = words(real);
     let made_up: Vec<String> = words(piece).into_iter().filter(|word| !known.contains(word)).collect();

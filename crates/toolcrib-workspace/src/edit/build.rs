@@ -34,6 +34,14 @@ pub(crate) struct Uncertain(pub(crate) String);
 
 /// The steps that turn the search text into the replacement.
 pub(crate) fn ops(old: &[&str], new: &[&str]) -> Vec<Op> {
+    // A newline at the end of both ends the same line, whatever blank lines there are before.
+    if let ([_, .., ""], [_, .., ""]) = (old, new)
+        && let (Some((_, head)), Some((_, rest))) = (old.split_last(), new.split_last())
+    {
+        let mut out = ops(head, rest);
+        out.push(Op::Keep(head.len()));
+        return out;
+    }
     let mut out = Vec::new();
     // Huge texts that have little in common: a coarser comparison is still a correct one.
     let deadline = Instant::now() + Duration::from_millis(300);
@@ -162,7 +170,7 @@ impl Adapt {
             inline::learn(&mut adapt.substitutions, piece.body, old);
             indents.push((index, indent(old).to_owned(), indent(&text).to_owned()));
         }
-        inline::learn_other_quotes(&mut adapt.substitutions, pieces.iter().map(|piece| piece.body));
+        inline::learn_quotes(&mut adapt.substitutions, pieces.iter().map(|piece| piece.body));
         if builder.level.moves_indent() {
             adapt.learn_indents(builder, found, indents);
         }
@@ -349,16 +357,20 @@ impl<'a> Walk<'_, 'a> {
         else {
             return self.inserted(n);
         };
-        if self.builder.level > Level::LineEndings && new.trim().is_empty() && old.trim().is_empty() {
+        let blank = new.trim().is_empty() && old.trim().is_empty();
+        let off = old == new || piece.body != old.as_bytes();
+        if self.builder.level > Level::LineEndings && blank && off {
             return Ok(piece.body.to_vec());
         }
         if self.builder.level <= Level::LineEndings || new.trim().is_empty() {
             return self.inserted(n);
         }
-        if self.adapt.indents.is_none() {
+        let (old_indent, new_indent) = (indent(old), indent(new));
+        // Only moved: what follows the indentation stays as the file has it.
+        let moved = old.trim() == new.trim() && old_indent != new_indent;
+        if self.adapt.indents.is_none() && !moved {
             return Ok(inline::merge(piece.body, old, new, &|text| self.adapt.tidy(text)));
         }
-        let (old_indent, new_indent) = (indent(old), indent(new));
         let text = piece.body.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
         let (file_indent, file_bare) = piece.body.split_at_checked(text).unwrap_or((b"", piece.body));
         let (old_bare, new_bare) = (
@@ -368,12 +380,18 @@ impl<'a> Walk<'_, 'a> {
         let mut out = if old_indent == new_indent {
             file_indent.to_vec()
         } else {
-            let indents = self.adapt.indents.as_ref();
-            match indents.and_then(|indents| indents.translate(new_indent)) {
-                Some(indent) => indent.into_bytes(),
-                None => return Err(unknown_indent(new)),
+            match &self.adapt.indents {
+                None => new_indent.as_bytes().to_vec(),
+                Some(indents) => {
+                    indents.translate(new_indent).ok_or_else(|| unknown_indent(new))?.into_bytes()
+                }
             }
         };
+        if moved {
+            let ended = new.trim_end().len() < new.len();
+            out.extend_from_slice(if ended { file_bare } else { file_bare.trim_ascii_end() });
+            return Ok(out);
+        }
         out.extend(inline::merge(file_bare, old_bare, new_bare, &|text| self.adapt.tidy(text)));
         Ok(out)
     }

@@ -1,7 +1,8 @@
 //! What the borders of a match mean: newlines that only one of the texts has, and indentation outside of the match.
 
 use super::find::Found;
-use super::lines::{self, indent};
+use super::indent::unit_around;
+use super::lines::{self, Lines, indent};
 use super::pairing::alike;
 
 /// A replacement changed at its borders, and what to say about it.
@@ -51,25 +52,31 @@ fn blanks(text: &str) -> usize {
 
 /// Keeps the newlines at a border that only the search text has: without them two lines would become one, which
 /// nobody asks for along with another change.
-pub(crate) fn keep_newlines(bytes: &[u8], chosen: &[Found], old: &str, new: &str) -> Option<Adjusted> {
+pub(crate) fn keep_newlines(
+    bytes: &[u8],
+    chosen: &[Found],
+    exact: bool,
+    old: &str,
+    new: &str,
+) -> Option<Adjusted> {
     if new.trim().is_empty() || old.trim() == new.trim() || chosen.is_empty() {
         return None;
     }
-    // The end of a search text may be the blank line below, which the replacement then has too.
-    let blank_line_stays = blanks(new) >= blanks(old);
+    // The end of a search text may be the blank line below, which an exact one may well mean to replace.
+    let blank_line_meant = exact || blanks(new) >= blanks(old);
     let places: Vec<Place<'_>> = chosen.iter().map(|found| Place::new(bytes, found)).collect();
-    let below = !new.ends_with('\n')
+    let ends = !new.ends_with('\n')
         && places.iter().all(|place| {
-            place.region.ends_with(b"\n")
-                && (place.starts_a_line() || place.starts_with_newline())
-                && !(place.after.is_empty() && blank_line_stays)
+            place.region.ends_with(b"\n") && (place.starts_a_line() || place.starts_with_newline())
         });
-    let above = !new.starts_with('\n')
+    let starts = !new.starts_with('\n')
         && !new.starts_with("\r\n")
-        && places.iter().all(|place| {
-            // Above, a newline of its own is a blank line, which may be meant to go.
-            place.starts_with_newline() && (below || (!place.before.is_empty() && place.ends_a_line()))
-        });
+        && places.iter().all(|place| place.starts_with_newline() && place.ends_a_line());
+    let joins_below = ends && places.iter().all(|place| !(place.after.is_empty() && blank_line_meant));
+    // Above, a newline of its own is a blank line, which may be meant to go.
+    let joins_above = starts && places.iter().all(|place| !place.before.is_empty());
+    // Where one border was trimmed, so was the other.
+    let (above, below) = (joins_above || (starts && joins_below), joins_below || (ends && joins_above));
     let newlines = |chars: &mut dyn Iterator<Item = char>| {
         "\n".repeat(chars.take_while(|c| matches!(c, '\n' | '\r')).filter(|c| *c == '\n').count())
     };
@@ -103,8 +110,13 @@ pub(crate) fn drop_newline(
     let blank_line_stays = pieces
         .windows(2)
         .any(|pair| matches!(pair, [line, blank] if blank.trim().is_empty() && line.trim() == last(rest)));
-    if old.ends_with('\n') || !whole || rest.trim().is_empty() || rest == old || blank_line_stays {
+    if old.ends_with('\n') || !whole || rest.trim().is_empty() || rest == old {
         return Ok(None);
+    }
+    match (blank_line_stays, last(old) == last(rest)) {
+        (true, false) => return Ok(None),
+        (true, true) => return Err(()),
+        _ => {}
     }
     if rest.ends_with('\n') || alike(&last(old), &last(rest)) < 0.5 {
         return Err(());
@@ -146,7 +158,10 @@ pub(crate) fn indent_rest(
     }
     let flush = pieces.iter().skip(1).position(|line| !line.trim().is_empty() && indent(line).is_empty());
     // The line below one that opens a block is deeper; as it stands, it would not be.
-    let child = opens_block(first) && !next.is_empty() && next.len() <= own.len();
+    let file = Lines::new(bytes, false);
+    let line = file.at(one.start);
+    let step = |depth: usize| unit_around(&file, line, line).is_none_or(|unit| unit == depth);
+    let child = opens_block(first) && !next.is_empty() && next.len() <= own.len() && step(next.len());
     match flush {
         None if !child => return Ok(None),
         // After a blank line something new may begin, outside of the block that the line is in.

@@ -54,18 +54,13 @@ pub(crate) fn learn(substitutions: &mut Substitutions, file: &[u8], old: &str) {
     }
 }
 
-/// Single quotes are evidence for double ones, and the other way round, where the file has no typographic ones.
-pub(crate) fn learn_other_quotes<'a>(
-    substitutions: &mut Substitutions,
-    file: impl Iterator<Item = &'a [u8]>,
-) {
+/// Any typography that the file has plain is evidence for quotes too, where the file has no typographic ones: half of
+/// a pair, or one kind of quotes, made plain alone would be worse than either.
+pub(crate) fn learn_quotes<'a>(substitutions: &mut Substitutions, mut file: impl Iterator<Item = &'a [u8]>) {
     const QUOTES: [&str; 2] = ["'", "\""];
-    let known = |quote: &&str| substitutions.get(*quote) == Some(&true);
-    if !QUOTES.iter().any(known) || QUOTES.iter().any(|quote| substitutions.get(*quote) == Some(&false)) {
-        return;
-    }
+    let evident = !substitutions.is_empty() && substitutions.values().all(|plain| *plain);
     let quote = |c: char| plain(c).is_some_and(|simple| QUOTES.contains(&simple));
-    if !file.into_iter().any(|body| units(body).any(|(c, _)| quote(c))) {
+    if evident && !file.any(|body| units(body).any(|(c, _)| quote(c))) {
         substitutions.extend(QUOTES.map(|quote| (quote, true)));
     }
 }

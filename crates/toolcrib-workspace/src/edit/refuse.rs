@@ -147,14 +147,24 @@ pub(crate) fn no_match(file: &Lines<'_>, index: usize, old: &str) -> Refusal {
     out
 }
 
-/// The text of a deletion is not there, but what it leaves is.
-pub(crate) fn perhaps_deleted(file: &Lines<'_>, index: usize, old: &str, at: Range<usize>) -> Refusal {
+/// The search text is not there, but the replacement is, which for a deletion says little.
+pub(crate) fn perhaps_made(
+    file: &Lines<'_>,
+    index: usize,
+    old: &str,
+    at: Range<usize>,
+    deletes: bool,
+) -> Refusal {
     let kept = region(file, &at, 1);
     let mut out = no_match(file, index, old);
-    let sentence = format!(
-        "What new_string keeps of it is at lines {}-{}; the rest may have been deleted before, or reads differently.",
-        kept.start_line, kept.end_line
-    );
+    let lines = format!("lines {}-{}", kept.start_line, kept.end_line);
+    let sentence = if deletes {
+        format!(
+            "What new_string keeps of it is at {lines}; the rest may be gone already, or reads differently."
+        )
+    } else {
+        format!("new_string is at {lines} already, perhaps for another reason.")
+    };
     add(&mut out, &sentence);
     if !out
         .candidates

@@ -5,9 +5,13 @@ use std::ops::Range;
 use super::closest::closest;
 use super::find::{self, Found, Level};
 use super::lines::{self, Lines, fold, occurrences};
+use super::pairing::alike;
 
 /// A region this close to the search text is where the edit was meant, even if it is not the one with `new`.
 const MEANT: f32 = 0.8;
+
+/// Texts without a common line must be this much alike for one to have become the other.
+const RELATED: f32 = 0.35;
 
 fn solid(text: &str) -> Vec<u64> {
     let hashes = lines::pieces(text).into_iter().map(|piece| lines::bare_hash(piece.as_bytes()));
@@ -63,6 +67,8 @@ pub(crate) enum Instead {
     Made(Range<usize>),
     /// What a deletion leaves; whether it has been made cannot be told from lines that were remembered wrongly.
     Kept(Range<usize>),
+    /// The replacement, but nothing says that the search text became it.
+    There(Range<usize>),
 }
 
 /// Where the replacement is, for an edit whose search text is not in the file.
@@ -85,5 +91,6 @@ pub(crate) fn instead(file: &Lines<'_>, old: &str, new: &str) -> Option<Instead>
             region.similarity >= MEANT && (region.end_line < first || last < region.start_line)
         })
     });
-    (!elsewhere).then_some(Instead::Made(at))
+    let related = alike(old, new) >= RELATED;
+    Some(if related && !elsewhere { Instead::Made(at) } else { Instead::There(at) })
 }

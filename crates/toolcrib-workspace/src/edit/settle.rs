@@ -56,7 +56,8 @@ pub(crate) fn settle(bytes: &[u8], edit: &Edit, index: usize, encoding: Encoding
     }
     Err(Box::new(match repeated::instead(&file, &edit.old, &edit.new) {
         Some(Instead::Made(at)) => refuse::already_applied(&file, index, at),
-        Some(Instead::Kept(at)) => refuse::perhaps_deleted(&file, index, &edit.old, at),
+        Some(Instead::Kept(at)) => refuse::perhaps_made(&file, index, &edit.old, at, true),
+        Some(Instead::There(at)) => refuse::perhaps_made(&file, index, &edit.old, at, false),
         None => refuse::no_match(&file, index, &edit.old),
     }))
 }
@@ -195,7 +196,9 @@ impl Context<'_> {
         notes: &mut Vec<&'static str>,
     ) -> Result<(Cow<'n, str>, Strategy), Box<Refusal>> {
         let mut out = (Cow::Borrowed(new), strategy);
-        if let Some(adjusted) = edges::keep_newlines(self.bytes, chosen, old, new) {
+        if let Some(adjusted) =
+            edges::keep_newlines(self.bytes, chosen, strategy == Strategy::Exact, old, new)
+        {
             out.0 = Cow::Owned(adjusted.new);
             notes.push(adjusted.note);
         } else if strategy != Strategy::Exact {
