@@ -16,10 +16,6 @@
 fn main() {}
 
 #[cfg(unix)]
-#[path = "../tests/search_support/mod.rs"]
-mod search_support;
-
-#[cfg(unix)]
 fn main() {
     unix::main();
 }
@@ -30,9 +26,8 @@ mod unix {
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
 
+    use toolcrib_workspace::Workspace;
     use toolcrib_workspace::search::{GlobOptions, GrepOptions, Mode, WalkRoot, glob, grep};
-
-    use crate::search_support::disk;
 
     const ALL: usize = usize::MAX;
 
@@ -82,7 +77,7 @@ mod unix {
             return;
         }
         let rounds = std::env::var("TOOLCRIB_BENCH_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(9);
-        let root = disk(&tree);
+        let root = WalkRoot::new(Workspace::open(&tree).unwrap().directory(".").unwrap().dir);
         let files = run_glob(&root);
         println!(
             "{files} files; best of {rounds}, in turn; ratio = ours / rg, cpu = the same in processor time"
