@@ -64,7 +64,7 @@ error_table! {
     ValidationError "VALIDATION_ERROR" ValidationError false "Correct the arguments and call again.";
     FileNotFound "FILE_NOT_FOUND" UserError false "Check the path; list the directory to see what is there.";
     IsDirectory "IS_DIRECTORY" UserError false "Give the path of a file, or list the directory.";
-    NotADirectory "NOT_A_DIRECTORY" UserError false "Give the path of a directory.";
+    NotADirectory "NOT_A_DIRECTORY" UserError false "A part of the path is a file: give a path whose folders are folders.";
     NotAFile "NOT_A_FILE" UserError false "Only regular files can be used; this is a device, FIFO or socket.";
     BinaryFile "BINARY_FILE" UserError false "Binary files cannot be shown or edited as text.";
     AlreadyExists "ALREADY_EXISTS" UserError false "Choose another path, or change the existing file.";

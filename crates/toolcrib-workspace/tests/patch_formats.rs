@@ -181,6 +181,10 @@ fn diffs_without_prefixes_and_with_modes() {
     assert!(
         matches!(&parse(bare).unwrap()[..], [FilePatch::Update { path, move_to: None, .. }] if path == "a.txt")
     );
+    let moved =
+        "diff --git d/f mv/f\nrename from d/f\nrename to mv/f\n--- d/f\n+++ mv/f\n@@ -1 +1 @@\n-a\n+b\n";
+    assert!(matches!(&parse(moved).unwrap()[..],
+        [FilePatch::Update { path, move_to: Some(to), .. }] if path == "d/f" && to == "mv/f"));
     let empty = "diff --git new new\nnew file mode 100644\nindex 0..e 100644\n";
     assert!(
         matches!(&parse(empty).unwrap()[..], [FilePatch::Add { path, content }] if path == "new" && content.is_empty())

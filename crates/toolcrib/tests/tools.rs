@@ -190,6 +190,8 @@ async fn line_endings_and_partial_reads() {
     let overwrite = json!({"path": "lf", "content": "x\r\ny\r\n"});
     assert_eq!(bench.code("write_file", overwrite.clone()).await, "NOT_READ", "half of it was never seen");
     bench.ok("edit_file", json!({"path": "lf", "old_string": "a", "new_string": "A"})).await;
+    assert_eq!(bench.code("write_file", overwrite.clone()).await, "NOT_READ", "an edit shows no more of it");
+    assert_eq!(bench.code("apply_patch", patch("*** Add File: lf\n+x")).await, "NOT_READ");
     bench.ok("read_file", json!({"path": "lf:2-2"})).await;
     bench.ok("read_file", json!({"path": "lf:1-1"})).await;
     bench.ok("write_file", overwrite).await;

@@ -96,7 +96,15 @@ impl Draft<'_> {
         }
     }
 
-    /// A file that is overwritten or edited must have been seen.
+    /// A file that is overwritten must have been seen whole.
+    fn check_seen_whole(&self, key: &str) -> Result<(), ToolError> {
+        match self.files.get(key) {
+            Some((Some(file), _)) => self.desk.state.check_seen_whole(file),
+            _ => Ok(()),
+        }
+    }
+
+    /// A file that is edited must have been seen.
     fn check_seen(&self, key: &str) -> Result<(), ToolError> {
         match self.files.get(key) {
             Some((Some(file), _)) => self.desk.state.check_fresh(file),
@@ -112,7 +120,7 @@ impl Draft<'_> {
         match section {
             FilePatch::Add { path, content } => {
                 let (key, old) = self.load(path)?;
-                self.check_seen(&key)?;
+                self.check_seen_whole(&key)?;
                 let action = if old.is_some() { Action::Update } else { Action::Add };
                 self.set(&key, Some(content.clone()));
                 self.note(key, action, None);
@@ -154,7 +162,7 @@ impl Draft<'_> {
         };
         self.refuse_link(path)?;
         let (target, _) = self.load(move_to)?;
-        self.check_seen(&target)?;
+        self.check_seen_whole(&target)?;
         self.set(&key, None);
         self.set(&target, Some(new));
         self.note(target, Action::Move, Some(key));

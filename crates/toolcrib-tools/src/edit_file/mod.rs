@@ -209,6 +209,19 @@ impl Tool for EditFile {
     }
 
     fn check(&self, input: &Input) -> Result<(), Violations> {
+        if let Some(index) = input.edits().iter().position(|edit| edit.old.is_empty() && !edit.new.is_empty())
+        {
+            let path = if input.edits.is_some() {
+                format!("edits[{index}].old_string")
+            } else {
+                "old_string".into()
+            };
+            let expected =
+                "the text to replace; to create a file or write it whole, use the tool for that".into();
+            if input.edits.is_some() || input.old_string.is_some() {
+                return Err(vec![Violation { path, expected, got: "an empty text".into() }]);
+            }
+        }
         let single = [input.old_string.is_some(), input.new_string.is_some()];
         let wrong = |path: &str, expected: &str, got: &str| Violation {
             path: path.into(),
@@ -259,7 +272,9 @@ impl Render for Output {
 
     fn text(&self, _cx: &mut RenderContext<'_>) -> String {
         let mut text = format!("Edited {}:\n{}", visible_path(&self.path), self.diff);
-        for (index, edit) in self.edits.iter().enumerate().filter(|(_, edit)| edit.strategy != "exact") {
+        for (index, edit) in
+            self.edits.iter().enumerate().filter(|(_, edit)| edit.strategy != "exact" || edit.note.is_some())
+        {
             let how = edit.note.clone().unwrap_or_else(|| format!("matched by {}", edit.strategy));
             text.push_str(&format!("\nEdit {}: {how}.", index + 1));
         }

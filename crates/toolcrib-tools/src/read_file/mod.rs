@@ -156,7 +156,7 @@ fn with_more_to_say(workspace: &ReadWorkspace, given: &str, error: ToolError) ->
 
 fn with_suggestion(error: &ToolError) -> String {
     match &error.more.suggestion {
-        Some(suggestion) => format!("{} {suggestion}", error.message),
+        Some(suggestion) => format!("{}. {suggestion}", error.message),
         None => error.message.clone(),
     }
 }

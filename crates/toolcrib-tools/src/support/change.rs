@@ -114,7 +114,7 @@ pub(crate) fn note(cx: &CallContext, state: &SessionState, file: &FileChange) {
     match &file.after {
         Some(bytes) => {
             cx.record_write(&file.path, bytes.len() as u64);
-            state.saw(&file.path, &Hash::of(bytes).to_string(), Some(bytes));
+            state.changed(&file.path, file.before.as_deref(), bytes, &Hash::of(bytes).to_string());
         }
         None => {
             cx.record_write(&file.path, 0);

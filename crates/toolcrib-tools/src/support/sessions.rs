@@ -121,6 +121,18 @@ impl SessionState {
         self.insert(path, Seen { hash: hash.to_owned(), text, order: 0, lines: None });
     }
 
+    /// Notes that a tool of the model has changed a file: what it had not seen of it before, it still has not. Lines
+    /// before the first changed one keep their numbers, and so count as seen.
+    pub(crate) fn changed(&self, path: &str, before: Option<&[u8]>, after: &[u8], hash: &str) {
+        let partial = self.locked().seen.get(path).and_then(|seen| seen.lines.clone());
+        let (Some(lines), Some(before)) = (partial, before) else { return self.saw(path, hash, Some(after)) };
+        let same = before.iter().zip(after).take_while(|(a, b)| a == b).map(|(a, _)| *a);
+        let first_changed = 1 + same.filter(|byte| *byte == b'\n').count();
+        let kept = lines.into_iter().filter(|(first, _)| *first < first_changed);
+        let kept: Vec<_> = kept.map(|(first, last)| (first, last.min(first_changed - 1))).collect();
+        self.insert(path, Seen { hash: hash.to_owned(), text: None, order: 0, lines: Some(kept) });
+    }
+
     /// Notes that the model has seen some lines of a file: enough to edit it, but not to overwrite it, until it has
     /// seen all of them.
     pub fn saw_lines(&self, path: &str, hash: &str, lines: (usize, usize), total: usize) {

@@ -88,7 +88,13 @@ fn chosen(desk: &Desk, input: &Input) -> Result<Vec<ChangeInfo>, ToolError> {
         since: input.since.as_deref().map(since).transpose()?,
         ..ChangeFilter::default()
     };
-    desk.workspace.changes(&filter).map_err(|error| tool_error(&error))
+    desk.workspace.changes(&filter).map_err(|error| match error.kind() {
+        ErrorKind::InvalidPattern => {
+            ToolError::new(ErrorCode::ValidationError, format!("since: {}", error.message()))
+                .suggest("Give a time such as 2026-01-31T08:00:00Z, or how long ago: 10m, 2h, 1d.")
+        }
+        _ => tool_error(&error),
+    })
 }
 
 /// A conversation undoes its own changes unless it names another; a person's call, and a list, mean everybody's.
@@ -232,7 +238,8 @@ fn run(cx: &CallContext, input: &Input) -> Result<Output, ToolError> {
 /// What an undo or redo would do.
 fn foresee(cx: &CallContext, input: &Input) -> Result<(Vec<String>, Preview), ToolError> {
     let (_, undone) = carry_out(&Desk::new(cx, "undo_changes")?, input, true)?;
-    let title = format!("would restore {}", undone.restored.join(", "));
+    let verb = if input.action == Action::Redo { "redo" } else { "undo" };
+    let title = format!("would {verb} the change of {}", undone.restored.join(", "));
     Ok((undone.restored, Preview { title, text: diff_of(&undone.files) }))
 }
 

@@ -7,7 +7,7 @@ use toolcrib_core::sanitize::visible_path;
 use toolcrib_core::{
     CallContext, Capabilities, Effects, Preview, Render, RenderContext, Tool, ToolError, ToolSpec,
 };
-use toolcrib_workspace::{Change, Expect, text};
+use toolcrib_workspace::{Change, Expect, Hash, text};
 
 use crate::support::change::{Desk, diff_of, diff_preview, preview_of, stat_of};
 use crate::support::errors::tool_error;
@@ -89,6 +89,11 @@ impl Tool for WriteFile {
         cx.blocking(move |cx| {
             let desk = Desk::new(cx, "write_file")?;
             let (committed, plan) = desk.settle(cx, || plan(&desk, &input))?;
+            for file in &committed.files {
+                // Every line of it is the caller's own.
+                let after = file.after.as_deref().unwrap_or_default();
+                desk.state.saw(&file.path, &Hash::of(after).to_string(), Some(after));
+            }
             let path = committed.files.first().map_or(plan.path, |file| file.path.clone());
             Ok(Output {
                 path,

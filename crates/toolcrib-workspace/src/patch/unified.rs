@@ -243,12 +243,14 @@ fn file(names: Names, hunks: Vec<Hunk>) -> Result<Option<FilePatch>, String> {
         let path = new.ok_or("the new file has no name")?;
         return Ok(Some(FilePatch::Add { path, content: content(&hunks) }));
     }
+    let renamed = rename.0.is_some() && rename.1.is_some();
     let from = rename.0.or(old).ok_or("the file has no name")?;
     let to = rename.1.or(new);
     // `diff -u x.orig x`: the new name is the file that is meant.
     let (path, move_to) = match to {
         Some(to)
             if to != from
+                && !renamed
                 && (from.strip_suffix(".orig") == Some(&to) || !strip)
                 && hunks.iter().any(|h| !h.lines.is_empty()) =>
         {
