@@ -212,9 +212,13 @@ fn run(cx: &CallContext, input: &Input) -> Result<Output, ToolError> {
         return listed(cx, &desk, input);
     }
     let dry_run = input.action == Action::Preview;
+    // Looked up before: once the files are changed, nothing may fail any more.
+    let known = desk.workspace.changes(&ChangeFilter::default()).map_err(|error| tool_error(&error))?;
     let (ids, undone) = carry_out(&desk, input, dry_run)?;
-    let all = desk.workspace.changes(&ChangeFilter::default()).map_err(|error| tool_error(&error))?;
-    let changes: Vec<ChangeInfo> = all.into_iter().filter(|change| ids.contains(&change.change_id)).collect();
+    let is_undone = |before: bool| if dry_run { before } else { input.action == Action::Undo };
+    let turned = known.into_iter().filter(|change| ids.contains(&change.change_id));
+    let changes: Vec<ChangeInfo> =
+        turned.map(|change| ChangeInfo { undone: is_undone(change.undone), ..change }).collect();
     if !dry_run {
         undone.files.iter().for_each(|file: &FileChange| note(cx, &desk.state, file));
     }
