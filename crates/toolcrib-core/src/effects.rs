@@ -2,6 +2,35 @@
 
 use serde::{Deserialize, Serialize};
 
+/// One program that a call runs, as far as it is known without running it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandEffect {
+    /// As a person would read it.
+    pub text: String,
+    /// The program and its arguments with quotes undone; empty where only running it would tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
+    /// How many of the words name what is done (`cargo test`: 2): what a standing grant covers. 0: only all of them.
+    #[serde(default)]
+    pub prefix: usize,
+    /// What is known of it.
+    pub judgement: Judgement,
+}
+
+/// What is known of a command without running it, from harmless to out of the question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "reason", rename_all = "lowercase")]
+pub enum Judgement {
+    /// Proved to read only.
+    Safe,
+    /// Understood; it changes things, and nothing about it is alarming.
+    Plain,
+    /// Dangerous, or not to be understood without running it: worth a question even inside a sandbox.
+    Risky(String),
+    /// Never run, whatever the rules say.
+    Forbidden(String),
+}
+
 /// What one call will touch. Paths are relative to the first root; a directory stands for everything below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effects {
@@ -13,7 +42,7 @@ pub struct Effects {
     pub writes: Vec<String>,
     /// Commands run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub commands: Vec<String>,
+    pub commands: Vec<CommandEffect>,
     /// Hosts reached.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,

@@ -25,7 +25,7 @@ pub mod tool;
 
 pub use activity::{ActivityStream, Event, EventKind, EventType};
 pub use context::CallContext;
-pub use effects::Effects;
+pub use effects::{CommandEffect, Effects, Judgement};
 pub use error::{ErrorCode, ErrorType, ToolError};
 pub use executor::{Arguments, CallRequest, Executor};
 pub use outcome::{Attachment, Hint, Outcome};

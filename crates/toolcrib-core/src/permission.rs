@@ -311,6 +311,7 @@ impl Grant {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::effects::{CommandEffect, Judgement};
 
     fn decide(mode: PolicyMode, effects: &Effects, sensitive: &[(String, String)]) -> Decision {
         ModePolicy(mode).decide(&PolicyRequest {
@@ -346,7 +347,13 @@ mod tests {
     fn modes() {
         let read = Effects::reads(["a"]);
         let write = Effects::writes(["a"]);
-        let run = Effects { commands: vec!["ls".into()], ..Effects::default() };
+        let command = CommandEffect {
+            text: "make".into(),
+            words: vec!["make".into()],
+            prefix: 1,
+            judgement: Judgement::Plain,
+        };
+        let run = Effects { commands: vec![command], ..Effects::default() };
         let fetch = Effects { hosts: vec!["h".into()], ..Effects::default() };
         let sensitive = [(".envrc".to_owned(), "runs code".to_owned())];
         let short = |decision| match decision {

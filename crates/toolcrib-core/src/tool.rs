@@ -77,10 +77,11 @@ pub trait Tool: Send + Sync + 'static {
 
 /// Effects in a line, for tools without a preview of their own.
 fn describe(effects: &Effects) -> String {
+    let commands: Vec<String> = effects.commands.iter().map(|command| command.text.clone()).collect();
     let parts = [
         ("would read", &effects.reads),
         ("would write", &effects.writes),
-        ("would run", &effects.commands),
+        ("would run", &commands),
         ("would reach", &effects.hosts),
     ];
     let said: Vec<String> = parts
