@@ -3,5 +3,6 @@
 mod cli;
 
 fn main() -> std::process::ExitCode {
+    toolcrib_process::run_supervisor_if_asked();
     cli::main()
 }

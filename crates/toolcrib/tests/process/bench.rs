@@ -1,0 +1,80 @@
+//! A workspace, and an engine that runs commands in it at a given level.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::TempDir;
+use toolcrib_process::{Bounds, Commands, End, Level, Process, Program, Request, Root, Settings};
+
+pub struct World {
+    pub top: TempDir,
+    pub commands: Commands,
+}
+
+/// Not below `/tmp`, which every command sees as a place of its own.
+pub fn folder() -> TempDir {
+    let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    tempfile::Builder::new().prefix("w").tempdir_in(base).unwrap()
+}
+
+impl World {
+    pub fn at(level: Level) -> Self {
+        Self::with(|settings| settings.level = Some(level))
+    }
+
+    pub fn with(adjust: impl FnOnce(&mut Settings)) -> Self {
+        let top = folder();
+        let root = top.path().join("ws");
+        std::fs::create_dir_all(root.join(".git/hooks")).unwrap();
+        std::fs::write(root.join(".git/config"), "[core]\n").unwrap();
+        std::fs::create_dir(top.path().join("out")).unwrap();
+        std::fs::write(top.path().join("out/canary"), "untouched").unwrap();
+        let protected = [".git/hooks", ".git/config", ".git/config.worktree", ".toolcrib"];
+        let mut settings = Settings::new(Bounds {
+            protected: protected.iter().map(|name| root.join(name)).collect(),
+            roots: vec![Root { path: root, writable: true }],
+            aside: Some(top.path().join("aside")),
+            ..Bounds::default()
+        });
+        settings.supervisor = Some(env!("CARGO_BIN_EXE_toolcrib").into());
+        settings.login_environment = false;
+        adjust(&mut settings);
+        Self { top, commands: Commands::new(settings) }
+    }
+
+    pub fn root(&self) -> PathBuf {
+        self.top.path().join("ws")
+    }
+
+    pub fn request(&self, line: &str) -> Request {
+        Request {
+            timeout: Some(Duration::from_secs(20)),
+            ..Request::new(Program::Shell(line.to_owned()), self.root())
+        }
+    }
+
+    pub async fn start(&self, line: &str) -> Process {
+        self.commands.start(self.request(line)).await.unwrap()
+    }
+
+    /// Runs a line to its end: exit code, stdout, stderr.
+    pub async fn run(&self, line: &str) -> (i32, String, String) {
+        self.finish(self.request(line)).await
+    }
+
+    pub async fn finish(&self, request: Request) -> (i32, String, String) {
+        let process = self.commands.start(request).await.unwrap();
+        let code = match process.wait().await {
+            End::Exited { code } => code,
+            other => panic!("{other:?}"),
+        };
+        let output = process.output();
+        (code, output.stdout.text(), output.stderr.text())
+    }
+
+    pub fn canary_is_untouched(&self) {
+        assert_eq!(std::fs::read_to_string(self.top.path().join("out/canary")).unwrap(), "untouched");
+        let names: Vec<_> = std::fs::read_dir(self.top.path().join("out")).unwrap().flatten().collect();
+        assert_eq!(names.len(), 1, "{names:?}");
+    }
+}

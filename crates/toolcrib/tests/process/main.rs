@@ -1,0 +1,8 @@
+//! The process engine, with the real binary as its supervisor: running, bounding, confining, ending.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod bench;
+mod output;
+mod run;
+mod sandbox;
