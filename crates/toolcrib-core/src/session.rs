@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::permission::{Grant, PolicyRequest};
+use crate::permission::Grant;
 use crate::render::ResourceTracker;
 
 /// How many of the latest calls are remembered for duplicates and loops.
@@ -103,10 +103,6 @@ impl Session {
         if !grants.contains(&grant) {
             grants.push(grant);
         }
-    }
-
-    pub(crate) fn granted(&self, request: &PolicyRequest<'_>) -> bool {
-        locked(&self.grants).iter().any(|grant| grant.covers(request))
     }
 
     pub(crate) fn remember(&self, call: Remembered) {

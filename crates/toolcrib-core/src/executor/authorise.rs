@@ -4,19 +4,20 @@ use std::sync::atomic::Ordering;
 
 use serde_json::json;
 
-use super::Executor;
-use super::call::Call;
+use super::call::{Call, CallRequest};
 use super::run::caught;
+use super::{Executor, prepare};
 use crate::activity::EventKind;
 use crate::context::CallContext;
 use crate::effects::Effects;
-use crate::error::{ErrorCode, ToolError};
+use crate::error::{ErrorCode, ErrorType, ToolError};
 use crate::permission::{
-    Answer, Approver, ConfirmRequest, Decision, Grant, GrantScope, PathResolver, PolicyRequest, ResolvedPath,
-    Sensitivity,
+    Answer, Approver, ConfirmRequest, Decision, Grant, GrantScope, PathResolver, PermissionSet,
+    PolicyRequest, ResolvedPath, Sensitivity, Verdict,
 };
 use crate::render::{Render, RenderContext};
 use crate::sanitize;
+use crate::session::Session;
 use crate::tool::{BoundCall, Preview, ToolOutput};
 
 pub(super) async fn authorise(
@@ -24,32 +25,52 @@ pub(super) async fn authorise(
     call: &mut Call,
     bound: &dyn BoundCall,
 ) -> Result<(), ToolError> {
+    let (verdict, grant) = judge(executor, call, bound)?;
+    match verdict.decision {
+        Decision::Allow => Ok(()),
+        Decision::Deny => Err(denied(&call.effects, verdict.reason)),
+        // A dry run changes nothing, so nobody is asked; its answer says that it would be.
+        Decision::Ask if call.dry_run => {
+            call.record.warnings.push(format!("this call would be asked for: {}", verdict.reason));
+            Ok(())
+        }
+        Decision::Ask => ask(executor, call, bound, verdict.reason, grant).await,
+    }
+}
+
+/// What the policy says, and what a standing yes would cover.
+pub(super) fn judge(
+    executor: &Executor,
+    call: &mut Call,
+    bound: &dyn BoundCall,
+) -> Result<(Verdict, Option<Grant>), ToolError> {
     let (effects, sensitive) = resolved(executor, bound.effects(), &mut call.record.warnings)?;
     call.effects = effects;
     call.key = input_key(call)?;
-    let tool = call.entry()?.tool.spec().name.clone();
     check_capabilities(call)?;
     let request = PolicyRequest {
-        tool: &tool,
+        tool: &call.entry()?.tool.spec().name,
         permissions: call.permissions(),
         effects: &call.effects,
         sensitive: &sensitive,
+        grants: &call.session.grants(),
         arguments: &call.arguments,
     };
-    let decision = executor.0.policy.decide(&request);
-    let grant = Grant::for_request(&request);
-    let granted = call.session.granted(&request);
-    match decision {
-        Decision::Allow => Ok(()),
-        Decision::Ask(_) if granted => Ok(()),
-        Decision::Deny(reason) => Err(ToolError::new(ErrorCode::PermissionDenied, reason)),
-        // A dry run changes nothing, so nobody is asked; its answer says that it would be.
-        Decision::Ask(reason) if call.dry_run => {
-            call.record.warnings.push(format!("this call would be asked for: {reason}"));
-            Ok(())
-        }
-        Decision::Ask(reason) => ask(executor, call, bound, reason, grant).await,
-    }
+    Ok(decided(executor, &request))
+}
+
+fn decided(executor: &Executor, request: &PolicyRequest<'_>) -> (Verdict, Option<Grant>) {
+    let verdict = executor.0.policy.decide(request);
+    let wanted = verdict.decision == Decision::Ask && verdict.grantable;
+    let grant = if wanted { Grant::for_request(request) } else { None };
+    (verdict, grant)
+}
+
+/// A refusal: of a command under a code of its own, since there is something else to do about it.
+fn denied(effects: &Effects, message: impl Into<String>) -> ToolError {
+    let code =
+        if effects.commands.is_empty() { ErrorCode::PermissionDenied } else { ErrorCode::CommandDenied };
+    ToolError::new(code, message)
 }
 
 /// The effects in canonical paths, and the paths to be written that are worth a question.
@@ -124,9 +145,11 @@ async fn ask(
     call: &mut Call,
     bound: &dyn BoundCall,
     reason: String,
-    grant: Grant,
+    grant: Option<Grant>,
 ) -> Result<(), ToolError> {
-    let Some(approver) = executor.0.approver.clone() else { return Err(nobody_to_ask(&reason)) };
+    let Some(approver) = executor.0.approver.clone() else {
+        return Err(nobody_to_ask(&call.effects, &reason, grant.as_ref()));
+    };
     let context = call.context(executor)?;
     // A preview that fails is the call that would fail: nobody is asked about it.
     let preview = tokio::select! {
@@ -136,11 +159,12 @@ async fn ask(
     };
     let question = ConfirmRequest {
         call_id: call.ids.call_id.clone(),
-        tool: grant.tool.clone(),
+        tool: call.entry()?.tool.spec().name.clone(),
         title: sanitize::visible_path(&preview.title).into_owned(),
         reason: sanitize::visible(&reason).into_owned(),
         preview: sanitize::visible(&preview.text).into_owned(),
         effects: call.effects.clone(),
+        scopes: scopes(executor, grant.as_ref()),
         grant,
         input_hash: blake3::Hash::from_bytes(call.key).to_hex().to_string(),
     };
@@ -165,33 +189,106 @@ async fn confirmed(
     };
     match answer {
         Ok(Answer::Approve { input_hash, scope }) if input_hash == request.input_hash => {
-            if scope == GrantScope::Session {
-                parts.session.grant(request.grant);
-            }
+            keep(executor, context, &request, scope);
             parts.approved.store(true, Ordering::Relaxed);
             Ok(())
         }
-        Ok(Answer::Approve { .. }) => Err(ToolError::new(
-            ErrorCode::PermissionDenied,
+        Ok(Answer::Approve { .. }) => Err(denied(
+            &request.effects,
             "the approval was given for another input than this one, so it does not count",
         )),
         Ok(Answer::Deny { reason }) => {
             let said = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-            Err(ToolError::new(ErrorCode::PermissionDenied, format!("the person said no{said}")))
+            Err(denied(&request.effects, format!("the person said no{said}")))
         }
-        Err(_) => Err(ToolError::new(ErrorCode::PermissionDenied, "asking failed, so the answer is no")),
+        Err(_) => Err(denied(&request.effects, "asking failed, so the answer is no")),
     }
 }
 
-fn nobody_to_ask(reason: &str) -> ToolError {
-    ToolError::new(
-        ErrorCode::PermissionDenied,
-        format!("this call needs a person's approval ({reason}), and there is nobody to ask"),
-    )
-    .suggest("Go on without it and tell the person what you would have done; they can do it, or allow it by policy.")
+/// Keeps a yes as far as it was given and may reach.
+fn keep(executor: &Executor, context: &CallContext, request: &ConfirmRequest, scope: GrantScope) {
+    let Some(grant) = request.grant.as_ref().filter(|_| request.scopes.contains(&scope)) else { return };
+    if scope == GrantScope::Once {
+        return;
+    }
+    if let Some(store) = executor.0.grants.as_ref().filter(|_| scope == GrantScope::Project) {
+        match store.keep(grant) {
+            Ok(()) => return,
+            Err(why) => context.warn(format!(
+                "the grant could not be kept for the project ({why}); it holds for this session"
+            )),
+        }
+    }
+    context.parts().session.grant(grant.clone());
+}
+
+/// How far a yes may reach.
+fn scopes(executor: &Executor, grant: Option<&Grant>) -> Vec<GrantScope> {
+    let mut scopes = vec![GrantScope::Once];
+    if grant.is_some() {
+        scopes.push(GrantScope::Session);
+        scopes.extend(executor.0.grants.as_ref().map(|_| GrantScope::Project));
+    }
+    scopes
+}
+
+fn nobody_to_ask(effects: &Effects, reason: &str, grant: Option<&Grant>) -> ToolError {
+    let message = format!("this call needs a person's approval ({reason}), and there is nobody to ask");
+    let how = grant.map_or_else(
+        || "they can do it, or allow it by policy".to_owned(),
+        |grant| format!("they can do it, or allow it with: {}", grant.command_line()),
+    );
+    denied(effects, message)
+        .suggest(format!("Go on without it and tell the person what you would have done; {how}"))
 }
 
 impl Executor {
+    /// Says what would be decided about a call, grants of its session included, without making it: nothing is run,
+    /// asked, previewed or recorded. An error is one that the call would end with before anything is decided.
+    pub fn explain(&self, request: CallRequest) -> Result<Verdict, ToolError> {
+        let mut call = Call::unannounced(self, request);
+        super::resolve::resolve(self, &mut call)?;
+        prepare::repair_and_validate(&mut call)?;
+        let bound = prepare::bind(&mut call)?;
+        let (verdict, _) = judge(self, &mut call, bound.as_ref())?;
+        self.refuse_reads(&bound.effects())?;
+        Ok(verdict)
+    }
+
+    /// The same for effects that no call has declared yet, of the tool with this name of its own.
+    pub fn explain_effects(
+        &self,
+        session: &Session,
+        tool: &str,
+        effects: Effects,
+    ) -> Result<Verdict, ToolError> {
+        let permissions =
+            self.registry().get(tool).map_or_else(PermissionSet::all, |tool| tool.spec().permissions());
+        self.refuse_reads(&effects)?;
+        let (effects, sensitive) = resolved(self, effects, &mut Vec::new())?;
+        let request = PolicyRequest {
+            tool,
+            permissions,
+            effects: &effects,
+            sensitive: &sensitive,
+            grants: &session.grants(),
+            arguments: &serde_json::Value::Null,
+        };
+        Ok(self.0.policy.decide(&request))
+    }
+
+    /// A call leaves it to the tool to say that a path can never be read; here no tool will run.
+    fn refuse_reads(&self, effects: &Effects) -> Result<(), ToolError> {
+        let Some(paths) = &self.0.paths else { return Ok(()) };
+        for path in &effects.reads {
+            match paths.resolve(path, false) {
+                Err(error) if error.code.error_type() == ErrorType::SecurityError => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Decides about a running call again, now by what it really touches.
     pub(crate) async fn authorise_known(
         &self,
@@ -218,27 +315,31 @@ impl Executor {
             permissions: parts.granted,
             effects: &effects,
             sensitive: &sensitive,
+            grants: &parts.session.grants(),
             arguments: &serde_json::Value::Null,
         };
-        let reason = match self.0.policy.decide(&request) {
+        let (verdict, grant) = decided(self, &request);
+        let reason = match verdict.decision {
             Decision::Allow => return Ok(()),
-            Decision::Deny(reason) => return Err(ToolError::new(ErrorCode::PermissionDenied, reason)),
+            Decision::Deny => return Err(denied(&effects, verdict.reason)),
             // A person who said yes to this very call has seen its preview.
-            Decision::Ask(_) if parts.approved.load(Ordering::Relaxed) || parts.session.granted(&request) => {
-                return Ok(());
-            }
-            Decision::Ask(reason) => reason,
+            Decision::Ask if parts.approved.load(Ordering::Relaxed) => return Ok(()),
+            Decision::Ask => verdict.reason,
         };
-        let Some(approver) = self.0.approver.clone() else { return Err(nobody_to_ask(&reason)) };
-        let grant = Grant::for_request(&request);
+        let Some(approver) = self.0.approver.clone() else {
+            return Err(nobody_to_ask(&effects, &reason, grant.as_ref()));
+        };
         let question = ConfirmRequest {
             call_id: parts.ids.call_id.clone(),
             tool: parts.tool.clone(),
             title: preview.title,
             reason,
             preview: preview.text,
-            input_hash: blake3::hash(effects.writes.join("\0").as_bytes()).to_hex().to_string(),
+            input_hash: blake3::hash(&serde_json::to_vec(&effects).map_err(ToolError::internal)?)
+                .to_hex()
+                .to_string(),
             effects,
+            scopes: scopes(self, grant.as_ref()),
             grant,
         };
         confirmed(self, context, approver.as_ref(), question).await

@@ -10,7 +10,7 @@ use super::bound::SpillStore;
 use super::gate::Gate;
 use super::hooks::Hook;
 use crate::activity::{ActivityStream, EventKind};
-use crate::permission::{Approver, ModePolicy, PathResolver, Policy, PolicyMode};
+use crate::permission::{Approver, GrantStore, PathResolver, Policy, PolicyMode, RulePolicy};
 use crate::profile::{BoundProfile, Profile};
 use crate::registry::Registry;
 use crate::services::Services;
@@ -48,6 +48,7 @@ pub(super) struct Parts {
     pub profile: RwLock<Arc<BoundProfile>>,
     pub policy: Arc<dyn Policy>,
     pub approver: Option<Arc<dyn Approver>>,
+    pub grants: Option<Arc<dyn GrantStore>>,
     pub paths: Option<Arc<dyn PathResolver>>,
     pub spill: Option<Arc<dyn SpillStore>>,
     pub hooks: Vec<Arc<dyn Hook>>,
@@ -65,6 +66,7 @@ pub struct ExecutorBuilder {
     profile: Profile,
     policy: Arc<dyn Policy>,
     approver: Option<Arc<dyn Approver>>,
+    grants: Option<Arc<dyn GrantStore>>,
     paths: Option<Arc<dyn PathResolver>>,
     spill: Option<Arc<dyn SpillStore>>,
     hooks: Vec<Arc<dyn Hook>>,
@@ -78,8 +80,9 @@ impl ExecutorBuilder {
         Self {
             registry,
             profile: Profile::everything(),
-            policy: Arc::new(ModePolicy(PolicyMode::default())),
+            policy: Arc::new(RulePolicy::new(PolicyMode::default())),
             approver: None,
+            grants: None,
             paths: None,
             spill: None,
             hooks: Vec::new(),
@@ -96,10 +99,10 @@ impl ExecutorBuilder {
         self
     }
 
-    /// Decides by this mode.
+    /// Decides by this mode alone.
     #[must_use]
     pub fn policy_mode(self, mode: PolicyMode) -> Self {
-        self.policy(Arc::new(ModePolicy(mode)))
+        self.policy(Arc::new(RulePolicy::new(mode)))
     }
 
     /// Decides by this policy.
@@ -113,6 +116,13 @@ impl ExecutorBuilder {
     #[must_use]
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = Some(approver);
+        self
+    }
+
+    /// Keeps grants for the project here. Without it, a grant reaches no further than the session.
+    #[must_use]
+    pub fn grants(mut self, grants: Arc<dyn GrantStore>) -> Self {
+        self.grants = Some(grants);
         self
     }
 
@@ -166,6 +176,7 @@ impl ExecutorBuilder {
             profile: RwLock::new(bound),
             policy: self.policy,
             approver: self.approver,
+            grants: self.grants,
             paths: self.paths,
             spill: self.spill,
             hooks: self.hooks,

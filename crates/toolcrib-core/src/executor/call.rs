@@ -98,23 +98,29 @@ pub(super) struct Call {
 impl Call {
     /// Takes the request in and announces it.
     pub(super) fn begin(executor: &Executor, request: CallRequest) -> Self {
+        let mut call = Self::unannounced(executor, request);
+        executor.activity().emit(&call.session.id, Some(&call.ids.call_id), Some(&call.name), || {
+            let parsed = call.text.as_deref().and_then(|text| serde_json::from_slice(text).ok());
+            EventKind::ToolCallStart { arguments: clipped(parsed.as_ref().unwrap_or(&call.arguments), 0) }
+        });
+        call.terminal.done = false;
+        call
+    }
+
+    /// Takes the request in. It has no event of its own until it is announced.
+    pub(super) fn unannounced(executor: &Executor, request: CallRequest) -> Self {
         let call_id = request.call_id.unwrap_or_else(new_call_id);
         let cancel = request.cancel.child_token();
         let (arguments, text) = match request.arguments {
             Arguments::Json(value) => (value, None),
             Arguments::Text(text) => (Value::Null, Some(text)),
         };
-        let activity = executor.activity();
-        activity.emit(&request.session.id, Some(&call_id), Some(&request.tool), || {
-            let parsed = text.as_deref().and_then(|text| serde_json::from_slice(text).ok());
-            EventKind::ToolCallStart { arguments: clipped(parsed.as_ref().unwrap_or(&arguments), 0) }
-        });
         let terminal = Terminal {
-            activity: activity.clone(),
+            activity: executor.activity().clone(),
             session: Arc::clone(&request.session),
             call_id: call_id.clone(),
             tool: request.tool.clone(),
-            done: false,
+            done: true,
         };
         Self {
             ids: CallIds {

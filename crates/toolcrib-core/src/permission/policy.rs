@@ -1,0 +1,234 @@
+//! The policy: each part of a call is judged by the floor, the rules, the mode and the grants, and the strictest
+//! answer holds for the whole call.
+
+use std::cell::OnceCell;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::mode::{Contained, Containment, Part, parts, question};
+use super::rules::{Candidate, Rule, RuleBook, RuleFile, Scope};
+use super::words::refuses;
+use super::{Decision, Policy, PolicyMode, PolicyRequest, Verdict};
+use crate::effects::{CommandEffect, Judgement};
+
+/// Decides by a mode, by rules, and by what people granted.
+pub struct RulePolicy {
+    mode: PolicyMode,
+    containment: Arc<dyn Containment>,
+    book: RwLock<Arc<RuleBook>>,
+}
+
+impl RulePolicy {
+    /// The policy of a mode alone. Nothing is known of a sandbox, so commands that change things are asked for.
+    pub fn new(mode: PolicyMode) -> Self {
+        Self { mode, containment: Arc::new(Contained::No), book: RwLock::default() }
+    }
+
+    /// The same policy, with these rules.
+    #[must_use]
+    pub fn rules(self, book: RuleBook) -> Self {
+        self.set_rules(book);
+        self
+    }
+
+    /// The same policy, which asks `containment` whether commands are contained.
+    #[must_use]
+    pub fn containment(mut self, containment: Arc<dyn Containment>) -> Self {
+        self.containment = containment;
+        self
+    }
+
+    /// Puts other rules in force.
+    pub fn set_rules(&self, book: RuleBook) {
+        *self.book.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(book);
+    }
+
+    /// The rules in force.
+    pub fn book(&self) -> Arc<RuleBook> {
+        Arc::clone(&self.book.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Policy for RulePolicy {
+    fn decide(&self, request: &PolicyRequest<'_>) -> Verdict {
+        let book = self.book();
+        if book.files.is_empty() && request.effects.is_read_only() {
+            return only_reads();
+        }
+        let contained = OnceCell::new();
+        let bench = Bench {
+            mode: self.mode,
+            contained: &|| *contained.get_or_init(|| self.containment.contained()),
+            book: &book,
+            request,
+        };
+        bench.decide()
+    }
+
+    fn mode(&self) -> PolicyMode {
+        self.mode
+    }
+}
+
+fn only_reads() -> Verdict {
+    Verdict::new(Decision::Allow, "it only reads")
+}
+
+/// One request and what it is judged by.
+struct Bench<'a> {
+    mode: PolicyMode,
+    contained: &'a dyn Fn() -> Contained,
+    book: &'a RuleBook,
+    request: &'a PolicyRequest<'a>,
+}
+
+impl Bench<'_> {
+    fn decide(&self) -> Verdict {
+        let candidates: Vec<Candidate<'_>> = parts(self.request).into_iter().map(Candidate::new).collect();
+        if let Some(verdict) = candidates.iter().find_map(floor) {
+            return verdict;
+        }
+        let looks = candidates.iter().all(|candidate| only_looks(candidate.part))
+            && !self.request.effects.writes_anything;
+        if let Some((scope, why)) = self.book.problem().filter(|_| !looks) {
+            return broken(scope, why);
+        }
+        let mut verdicts: Vec<Verdict> = self.tool_rule().into_iter().collect();
+        verdicts.extend(candidates.iter().filter_map(|candidate| self.judge(candidate)));
+        strictest(verdicts).unwrap_or_else(only_reads)
+    }
+
+    /// A rule about the tool as a whole.
+    fn tool_rule(&self) -> Option<Verdict> {
+        self.refusal(|rule| rule.refuses_tool(self.request.tool))
+    }
+
+    /// What is to be said about a part; nothing if it goes without saying.
+    fn judge(&self, candidate: &Candidate<'_>) -> Option<Verdict> {
+        let by_rule = self.refusal(|rule| rule.refuses(self.request.tool, candidate));
+        if by_rule.as_ref().is_some_and(|verdict| verdict.decision == Decision::Deny) {
+            return by_rule;
+        }
+        let mode = format!("mode {}", self.mode.as_str());
+        let asked = question(self.mode, candidate.part, self.contained);
+        match (asked, by_rule) {
+            (Some((Decision::Deny, why)), _) => Some(Verdict::new(Decision::Deny, why).by(mode)),
+            (_, Some(verdict)) => Some(verdict),
+            (Some((decision, why)), None) => {
+                Some(self.lifted(candidate.part).unwrap_or_else(|| Verdict::new(decision, why).by(mode)))
+            }
+            (None, None) if only_looks(candidate.part) => None,
+            (None, None) => Some(Verdict::new(Decision::Allow, "the policy allows it").by(mode)),
+        }
+    }
+
+    /// The strictest rule of those that do not allow.
+    fn refusal(&self, matches: impl Fn(&Rule) -> bool) -> Option<Verdict> {
+        let refusing =
+            self.book.rules().filter(|(_, _, rule)| rule.decision != Decision::Allow && matches(rule));
+        // The first of the strictest.
+        let strictest = refusing.reduce(|a, b| if b.2.decision > a.2.decision { b } else { a });
+        strictest.map(|(file, at, rule)| by_rule(file, at, rule))
+    }
+
+    /// What answers the mode's question about a part.
+    fn lifted(&self, part: Part<'_>) -> Option<Verdict> {
+        let (tool, grants) = (self.request.tool, self.request.grants);
+        let allowing = || self.book.rules().filter(|(_, _, rule)| rule.decision == Decision::Allow);
+        if let Some((file, at, rule)) = allowing().find(|(_, _, rule)| rule.lifts(tool, part)) {
+            return Some(by_rule(file, at, rule));
+        }
+        let granted = || Verdict::new(Decision::Allow, "granted for this session").by("session");
+        if grants.iter().any(|grant| grant.lifts(tool, part)) {
+            return Some(granted());
+        }
+        if !matches!(part, Part::Host(_)) {
+            return None;
+        }
+        // The network of a command is allowed with the command: then all of them must be.
+        let commands = &self.request.effects.commands;
+        let rule = |command: &CommandEffect| {
+            allowing().find(|(_, _, rule)| rule.network && rule.lifts(tool, Part::Command(command)))
+        };
+        let connected = |command: &CommandEffect| {
+            rule(command).is_some() || grants.iter().any(|grant| grant.connects(command))
+        };
+        let all = commands.iter().all(|command| command.judgement == Judgement::Safe || connected(command));
+        if !all || !commands.iter().any(connected) {
+            return None;
+        }
+        let found = commands.iter().find_map(rule);
+        Some(found.map_or_else(granted, |(file, at, rule)| by_rule(file, at, rule)))
+    }
+}
+
+fn only_looks(part: Part<'_>) -> bool {
+    match part {
+        Part::Read(_) => true,
+        Part::Command(command) => command.judgement == Judgement::Safe,
+        _ => false,
+    }
+}
+
+/// What is refused whatever mode, rules and people say.
+fn floor(candidate: &Candidate<'_>) -> Option<Verdict> {
+    let Part::Command(command) = candidate.part else { return None };
+    let text = &command.text;
+    let why = match &command.judgement {
+        Judgement::Forbidden(why) => format!("`{text}` is never run: {why}"),
+        Judgement::Safe => return None,
+        _ if changes_policy(candidate, command) => {
+            format!("`{text}` is never run: what is permitted is for a person to say, not for a tool")
+        }
+        _ => return None,
+    };
+    Some(Verdict::new(Decision::Deny, why).by("floor"))
+}
+
+/// Whether a command is the one by which people say what is permitted.
+fn changes_policy(candidate: &Candidate<'_>, command: &CommandEffect) -> bool {
+    let one_of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    // The rest is worked out only if the name is there at all.
+    let named =
+        command.text.contains("toolcrib") || command.words.iter().any(|word| word.contains("toolcrib"));
+    named && {
+        let pattern =
+            vec![one_of(&["toolcrib"]), one_of(&["permissions"]), one_of(&["add", "remove", "trust"])];
+        refuses(&pattern, candidate.readings(command), false)
+    }
+}
+
+fn broken(scope: Scope, why: &str) -> Verdict {
+    let reason = format!(
+        "the rules do not load ({why}), so nothing but reading is permitted until a person corrects them"
+    );
+    Verdict::new(Decision::Deny, reason).by(scope.as_str())
+}
+
+fn by_rule(file: &RuleFile, at: usize, rule: &Rule) -> Verdict {
+    let id = file.id(at);
+    let verb = match rule.decision {
+        Decision::Allow => "allows it",
+        Decision::Ask => "wants it asked",
+        Decision::Deny => "denies it",
+    };
+    let reason = match &rule.reason {
+        Some(reason) => format!("{reason} (rule {id})"),
+        None => format!("the rule {id} {verb}"),
+    };
+    Verdict { decision: rule.decision, reason, rule: Some(id), grantable: false }
+}
+
+/// The strictest verdict, with the reasons of all that are as strict.
+fn strictest(verdicts: Vec<Verdict>) -> Option<Verdict> {
+    // A question that cannot be answered for good outweighs one that can; among permissions, a rule says most.
+    let weight = |verdict: &Verdict| (verdict.decision, !verdict.grantable);
+    let heaviest = verdicts.iter().map(weight).max()?;
+    let mut all = verdicts.into_iter().filter(|verdict| weight(verdict) == heaviest);
+    let mut first = all.next()?;
+    for other in all.filter(|other| other.decision != Decision::Allow).take(8) {
+        if !first.reason.contains(&other.reason) {
+            first.reason = format!("{}; {}", first.reason, other.reason);
+        }
+    }
+    Some(first)
+}
