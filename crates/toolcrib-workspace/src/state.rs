@@ -20,6 +20,23 @@ pub struct StateDir {
     own: Vec<PathBuf>,
 }
 
+/// The user's own configuration directory of Toolcrib; it may not exist. No tool may change it.
+pub fn config_dir() -> Result<PathBuf> {
+    Ok(base(&|name: &str| std::env::var_os(name), "XDG_CONFIG_HOME", ".config")?.join("toolcrib"))
+}
+
+/// A directory of the XDG specification.
+fn base(get: &dyn Fn(&str) -> Option<OsString>, variable: &str, fallback: &str) -> Result<PathBuf> {
+    // The specification says to ignore relative values.
+    let absolute = |name: &str| get(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home =
+        || get("HOME").or_else(|| get("USERPROFILE")).map(PathBuf::from).filter(|home| home.is_absolute());
+    absolute(variable).or_else(|| home().map(|home| home.join(fallback))).ok_or_else(|| {
+        let message = format!("there is no home directory to keep state in: set HOME or {variable}");
+        Error::new(ErrorKind::NotFound, message)
+    })
+}
+
 /// A directory that exists (or is the user's to have), and names that are ours below it.
 #[derive(Clone, Debug)]
 struct Place {
@@ -41,16 +58,7 @@ impl StateDir {
 
     /// The same with another environment.
     pub fn from_environment(roots: &[PathBuf], get: impl Fn(&str) -> Option<OsString>) -> Result<Self> {
-        let home =
-            get("HOME").or_else(|| get("USERPROFILE")).map(PathBuf::from).filter(|home| home.is_absolute());
-        let base = |variable: &str, fallback: &str| {
-            // The specification says to ignore relative values.
-            let set = get(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-            set.or_else(|| home.as_ref().map(|home| home.join(fallback))).ok_or_else(|| {
-                let message = format!("there is no home directory to keep state in: set HOME or {variable}");
-                Error::new(ErrorKind::NotFound, message)
-            })
-        };
+        let base = |variable: &str, fallback: &str| base(&get, variable, fallback);
         let key = workspace_key(roots);
         let place = |base: PathBuf| Place { base, below: vec!["toolcrib".into(), key.clone().into()] };
         let (state, cache) = (base("XDG_STATE_HOME", ".local/state")?, base("XDG_CACHE_HOME", ".cache")?);

@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolcrib_core::executor::{ExecutorBuilder, Limits};
-use toolcrib_core::permission::Approver;
+use toolcrib_core::permission::{Approver, Contained, Containment, RuleBook, RulePolicy};
 use toolcrib_core::{
     ActivityStream, CallRequest, Executor, Outcome, PolicyMode, Profile, Registry, Session, Tool,
 };
 use toolcrib_tools::{SessionStates, WorkspacePaths, WorkspaceSpill};
 use toolcrib_workspace::{Access, MountSource, StateDir, Workspace};
+
+use crate::rule_files::{KeptGrants, RuleFiles};
 
 /// Why a [`Toolcrib`] could not be built.
 #[derive(Debug)]
@@ -51,6 +53,8 @@ pub struct ToolcribBuilder {
     workspace: Option<Workspace>,
     state: Option<StateDir>,
     policy: PolicyMode,
+    rules: Option<RuleBook>,
+    containment: Arc<dyn Containment>,
     profile: Profile,
     approver: Option<Arc<dyn Approver>>,
     activity: ActivityStream,
@@ -91,6 +95,21 @@ impl ToolcribBuilder {
     #[must_use]
     pub fn policy(mut self, mode: PolicyMode) -> Self {
         self.policy = mode;
+        self
+    }
+
+    /// Decides by these rules instead of those that the user, the project and earlier grants wrote down; an empty book
+    /// for none. Nothing is kept for the project then.
+    #[must_use]
+    pub fn rules(mut self, rules: RuleBook) -> Self {
+        self.rules = Some(rules);
+        self
+    }
+
+    /// Says whether commands are contained. Without it nothing is known of a sandbox, so they are asked for.
+    #[must_use]
+    pub fn containment(mut self, containment: Arc<dyn Containment>) -> Self {
+        self.containment = containment;
         self
     }
 
@@ -148,13 +167,22 @@ impl ToolcribBuilder {
             register(&registry).map_err(BuildError::Tool)?;
         }
         let sessions = SessionStates::new();
+        let files = RuleFiles::of(&workspace, self.state.as_ref());
+        let own_rules = self.rules.is_some();
+        let policy = RulePolicy::new(self.policy)
+            .rules(self.rules.unwrap_or_else(|| files.load()))
+            .containment(self.containment);
+        let policy = Arc::new(policy);
         let mut builder = Executor::builder(registry)
             .profile(self.profile)
-            .policy_mode(self.policy)
+            .policy(policy.clone())
             .services(toolcrib_tools::services(&workspace, sessions.clone()))
             .paths(Arc::new(WorkspacePaths(workspace.read_only())))
             .activity(self.activity)
             .limits(self.limits);
+        if self.state.is_some() && !own_rules {
+            builder = builder.grants(Arc::new(KeptGrants { files: files.clone(), policy }));
+        }
         if let Some(state) = self.state {
             builder = builder.spill(Arc::new(WorkspaceSpill(state)));
         }
@@ -165,7 +193,7 @@ impl ToolcribBuilder {
             builder = adjust(builder);
         }
         let executor = builder.build().map_err(BuildError::Profile)?;
-        Ok(Toolcrib { executor, workspace, sessions })
+        Ok(Toolcrib { executor, workspace, sessions, files })
     }
 }
 
@@ -193,6 +221,7 @@ pub struct Toolcrib {
     executor: Executor,
     workspace: Workspace,
     sessions: SessionStates,
+    files: RuleFiles,
 }
 
 impl Toolcrib {
@@ -203,6 +232,8 @@ impl Toolcrib {
             workspace: None,
             state: None,
             policy: PolicyMode::default(),
+            rules: None,
+            containment: Arc::new(Contained::No),
             profile: Profile::everything(),
             approver: None,
             activity: ActivityStream::new(),
@@ -230,6 +261,11 @@ impl Toolcrib {
     /// The files.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
+    }
+
+    /// Where rules are written down for this workspace.
+    pub fn rule_files(&self) -> &RuleFiles {
+        &self.files
     }
 
     /// What conversations know: read state and task lists.

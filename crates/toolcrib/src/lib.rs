@@ -19,8 +19,10 @@
 //! ```
 
 mod crib;
+mod rule_files;
 
 pub use crib::{BuildError, Toolcrib, ToolcribBuilder};
+pub use rule_files::RuleFiles;
 pub use serde_json::json;
 pub use toolcrib_core as core;
 pub use toolcrib_core::{

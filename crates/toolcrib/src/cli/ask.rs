@@ -1,8 +1,9 @@
 //! Asking the person at the terminal.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 
+use toolcrib::Effects;
 use toolcrib_core::permission::{Answer, Approver, BoxFuture, ConfirmRequest, GrantScope};
 use toolcrib_core::sanitize;
 
@@ -26,78 +27,225 @@ impl Terminal {
 
 impl Approver for Terminal {
     fn confirm<'a>(&'a self, request: &'a ConfirmRequest) -> BoxFuture<'a, Answer> {
-        let question = question(request, self.named_session);
+        let scopes = offered(request, self.named_session);
+        let question = question(request, &scopes);
         let input_hash = request.input_hash.clone();
         let terminal = self.file.try_clone();
         Box::pin(async move {
-            let asked = tokio::task::spawn_blocking(move || ask(terminal?, &question)).await;
-            match asked {
-                Ok(Ok(answer)) => interpret(&answer, input_hash),
+            let asked = tokio::task::spawn_blocking(move || {
+                let terminal = terminal?;
+                ask(&mut BufReader::new(&terminal), &mut &terminal, &question, &scopes)
+            });
+            match asked.await {
+                Ok(Ok(Said::Yes(scope))) => Answer::Approve { input_hash, scope },
+                Ok(Ok(Said::No(reason))) => Answer::Deny { reason },
                 _ => Answer::Deny { reason: Some("the terminal could not be read".into()) },
             }
         })
     }
 }
 
-fn question(request: &ConfirmRequest, named_session: bool) -> String {
-    const SHOWN: usize = 60;
-    let lines: Vec<&str> = request.preview.lines().collect();
-    let mut shown = lines.iter().take(SHOWN).copied().collect::<Vec<_>>().join("\n");
-    if lines.len() > SHOWN {
-        shown.push_str(&format!("\n[… {} more lines]", lines.len() - SHOWN));
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Said {
+    Yes(GrantScope),
+    No(Option<String>),
+}
+
+/// How far a yes may reach here.
+fn offered(request: &ConfirmRequest, named_session: bool) -> Vec<GrantScope> {
+    let lasts = |scope: &GrantScope| *scope != GrantScope::Session || named_session;
+    request.scopes.iter().copied().filter(lasts).collect()
+}
+
+/// What people are shown: what would happen, what it touches, why they are asked, and what each answer means.
+fn question(request: &ConfirmRequest, scopes: &[GrantScope]) -> String {
+    let mut text = format!("\n{}: {}\n", request.tool, shortened(&request.title, WIDTH));
+    text.push_str(&excerpt(&request.preview));
+    for line in touched(&request.effects) {
+        text.push_str(&format!("{line}\n"));
     }
-    let grant = match request.grant.paths.as_slice() {
-        [] => format!("{} on ordinary files of this workspace", request.grant.tool),
-        paths => format!("{} on {}", request.grant.tool, paths.join(", ")),
-    };
-    let session = if named_session { format!("[s] for this session: {grant}   ") } else { String::new() };
-    let text = format!(
-        "\n{}: {}\nwhy asked: {}\n{shown}\n[y] once   {session}[n] no   [n REASON] no, and tell why\n> ",
-        request.tool, request.title, request.reason
-    );
+    text.push_str(&format!("why asked: {}\n", shortened(&request.reason, 4 * WIDTH)));
+    let covers = request.grant.as_ref().map(|grant| grant.describe()).unwrap_or_default();
+    for scope in scopes {
+        text.push_str(&match scope {
+            GrantScope::Once => "[y] yes, this once\n".to_owned(),
+            GrantScope::Session => format!("[s] yes, for this session: {covers}\n"),
+            GrantScope::Project => format!("[p] yes, for this workspace from now on: {covers}\n"),
+        });
+    }
+    text.push_str("[n] no   [n REASON] no, and tell why\n> ");
     sanitize::visible(&text).into_owned()
 }
 
-fn ask(terminal: File, question: &str) -> std::io::Result<String> {
-    (&terminal).write_all(question.as_bytes())?;
-    let mut reader = BufReader::new(&terminal);
-    loop {
-        let mut answer = String::new();
-        let read = reader.read_line(&mut answer)?;
-        let first = answer.trim().chars().next().unwrap_or('n').to_ascii_lowercase();
-        if read == 0 || matches!(first, 'y' | 's' | 'n') {
-            return Ok(answer);
+const WIDTH: usize = 500;
+
+/// The preview, as much of it as a screen or two can hold.
+fn excerpt(preview: &str) -> String {
+    const LINES: usize = 60;
+    let mut shown: String =
+        preview.lines().take(LINES).map(|line| format!("{}\n", shortened(line, WIDTH))).collect();
+    let left = preview.lines().count().saturating_sub(LINES);
+    if left > 0 {
+        shown.push_str(&format!("[… {left} more lines]\n"));
+    }
+    shown
+}
+
+fn shortened(line: &str, max: usize) -> String {
+    let mut rest = line.chars();
+    let head: String = rest.by_ref().take(max).collect();
+    let left = rest.count();
+    if left == 0 { head } else { format!("{head}[… {left} more characters]") }
+}
+
+/// What a call touches, a line for each kind.
+fn touched(effects: &Effects) -> Vec<String> {
+    const NAMED: usize = 10;
+    let list = |what: &str, all: &[String]| {
+        let named: Vec<String> = all.iter().take(NAMED).map(|item| shortened(item, WIDTH)).collect();
+        let more = all.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!all.is_empty()).then(|| format!("{what}: {}{more}", named.join(", ")))
+    };
+    let anything = effects.writes_anything.then(|| "writes: whatever it likes in the workspace".to_owned());
+    [list("writes", &effects.writes), anything, list("network", &effects.hosts)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Asks until there is an answer; no answer is a no.
+fn ask(
+    from: &mut impl BufRead,
+    to: &mut impl Write,
+    question: &str,
+    scopes: &[GrantScope],
+) -> io::Result<Said> {
+    const ATTEMPTS: usize = 5;
+    to.write_all(question.as_bytes())?;
+    for _ in 0..ATTEMPTS {
+        to.flush()?;
+        let mut answer = Vec::new();
+        if from.read_until(b'\n', &mut answer)? == 0 {
+            return Ok(Said::No(Some("nobody answered".into())));
         }
-        (&terminal).write_all(b"y, s or n? > ")?;
+        if let Some(said) = interpret(&String::from_utf8_lossy(&answer), scopes) {
+            return Ok(said);
+        }
+        let letters: Vec<&str> = scopes.iter().map(|scope| letter(*scope)).chain(["n"]).collect();
+        to.write_all(format!("{}? > ", letters.join(", ")).as_bytes())?;
+    }
+    Ok(Said::No(None))
+}
+
+fn letter(scope: GrantScope) -> &'static str {
+    match scope {
+        GrantScope::Once => "y",
+        GrantScope::Session => "s",
+        GrantScope::Project => "p",
     }
 }
 
-fn interpret(answer: &str, input_hash: String) -> Answer {
-    match answer.trim() {
-        "y" | "Y" | "yes" => Answer::Approve { input_hash, scope: GrantScope::Once },
-        "s" | "S" | "session" => Answer::Approve { input_hash, scope: GrantScope::Session },
-        other => {
-            let reason = other.strip_prefix(['n', 'N']).unwrap_or(other).trim();
-            Answer::Deny { reason: (!reason.is_empty()).then(|| reason.to_owned()) }
-        }
-    }
+/// Only a clear yes is a yes, and only what was offered can be chosen.
+fn interpret(answer: &str, scopes: &[GrantScope]) -> Option<Said> {
+    let (first, rest) = answer.trim().split_once(char::is_whitespace).unwrap_or((answer.trim(), ""));
+    let scope = match (first.to_lowercase().as_str(), rest.trim()) {
+        ("" | "n" | "no", "") => return Some(Said::No(None)),
+        ("n" | "no", reason) => return Some(Said::No(Some(reason.to_owned()))),
+        ("y" | "yes", "") => GrantScope::Once,
+        ("s" | "session", "") => GrantScope::Session,
+        ("p" | "project", "") => GrantScope::Project,
+        _ => return None,
+    };
+    scopes.contains(&scope).then_some(Said::Yes(scope))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toolcrib_core::permission::{Grant, GrantedCommand};
+
+    const ALL: [GrantScope; 3] = [GrantScope::Once, GrantScope::Session, GrantScope::Project];
+
+    fn said(input: &str, scopes: &[GrantScope]) -> Said {
+        ask(&mut input.as_bytes(), &mut Vec::new(), "?", scopes).unwrap()
+    }
 
     #[test]
     fn only_a_clear_yes_is_a_yes() {
-        let scope = |answer: &str| match interpret(answer, "h".into()) {
-            Answer::Approve { scope, .. } => Ok(scope),
-            Answer::Deny { reason } => Err(reason),
-        };
-        assert_eq!(scope("y\n"), Ok(GrantScope::Once));
-        assert_eq!(scope(" s \n"), Ok(GrantScope::Session));
-        assert_eq!(scope("\n"), Err(None));
-        assert_eq!(scope("n\n"), Err(None));
-        assert_eq!(scope("n use b instead\n"), Err(Some("use b instead".into())));
-        assert_eq!(scope("yolo\n"), Err(Some("yolo".into())));
+        let no = |reason: &str| Said::No((!reason.is_empty()).then(|| reason.to_owned()));
+        for (input, expected) in [
+            ("y\n", Said::Yes(GrantScope::Once)),
+            ("YES\r\n", Said::Yes(GrantScope::Once)),
+            (" s \n", Said::Yes(GrantScope::Session)),
+            ("p\n", Said::Yes(GrantScope::Project)),
+            ("\n", no("")),
+            ("n\n", no("")),
+            ("no\n", no("")),
+            ("n use b instead\n", no("use b instead")),
+            ("", no("nobody answered")),
+            ("yolo\ny sure\n", no("nobody answered")),
+            ("what\ny\n", Said::Yes(GrantScope::Once)),
+            ("\u{fffd}\u{1b}[A\nn\n", no("")),
+            ("1\n2\n3\n4\n5\ny\n", no("")),
+        ] {
+            assert_eq!(said(input, &ALL), expected, "{input:?}");
+        }
+        assert_eq!(
+            said("s\np\ny\n", &[GrantScope::Once]),
+            Said::Yes(GrantScope::Once),
+            "what is not offered"
+        );
+        assert_eq!(said("\u{ff}\n\u{0}\n", &ALL), no("nobody answered"));
+    }
+
+    fn request(preview: &str, grant: Option<Grant>) -> ConfirmRequest {
+        ConfirmRequest {
+            call_id: "c".into(),
+            tool: "run_command".into(),
+            title: "would run cargo test".into(),
+            reason: "the policy is `ask`".into(),
+            preview: preview.into(),
+            effects: Effects {
+                writes: (0..12).map(|index| format!("f{index}")).collect(),
+                hosts: vec!["*".into()],
+                ..Effects::none()
+            },
+            scopes: if grant.is_some() { ALL.to_vec() } else { vec![GrantScope::Once] },
+            grant,
+            input_hash: "h".into(),
+        }
+    }
+
+    #[test]
+    fn the_question_shows_what_each_answer_covers() {
+        let command = GrantedCommand { words: vec!["cargo".into(), "test".into()], whole: false };
+        let grant = Grant { tool: "run_command".into(), commands: vec![command], ..Grant::default() };
+        let request = request("cargo test -p a\u{1b}[2J", Some(grant));
+        let text = question(&request, &offered(&request, true));
+        for line in [
+            "cargo test -p a",
+            "writes: f0, f1, f2, f3, f4, f5, f6, f7, f8, f9 and 2 more",
+            "network: *",
+            "why asked: the policy is `ask`",
+            "[s] yes, for this session: `cargo test` with any arguments after it",
+            "[p] yes, for this workspace from now on: `cargo test` with any arguments after it",
+        ] {
+            assert!(text.contains(line), "{line} is not in {text}");
+        }
+        assert!(!text.contains('\u{1b}'), "a preview must not move the cursor");
+        assert!(
+            !question(&request, &offered(&request, false)).contains("[s]"),
+            "the session ends with the call"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_granted_is_not_offered_and_long_previews_are_cut() {
+        let request = request(&format!("{}\n", "x".repeat(10_000)).repeat(1_000), None);
+        let text = question(&request, &offered(&request, true));
+        assert!(text.contains("[y]") && !text.contains("[s]") && !text.contains("[p]"));
+        assert!(text.contains("[… 940 more lines]") && text.contains("[… 9500 more characters]"));
+        assert!(text.len() < 50_000);
     }
 }

@@ -7,6 +7,7 @@ mod doctor;
 mod events;
 mod output;
 mod overview;
+mod permissions;
 mod sessions;
 mod setup;
 mod undo;
@@ -116,6 +117,8 @@ enum Command {
     Call(call::CallArgs),
     /// List, preview or undo changes to files.
     Undo(undo::UndoArgs),
+    /// List what is permitted, say why, or change it.
+    Permissions(permissions::PermissionsArgs),
     /// Check that everything works here.
     Doctor,
 }
@@ -165,6 +168,7 @@ async fn dispatch(cli: &Cli, output: &Output) -> Result<ExitCode, Failure> {
         Some(Command::Declarations { format }) => declare::declarations(global, *format, output),
         Some(Command::Call(arguments)) => call::call(global, arguments, output).await,
         Some(Command::Undo(arguments)) => undo::undo(global, arguments, output).await,
+        Some(Command::Permissions(arguments)) => permissions::permissions(global, arguments, output),
         Some(Command::Doctor) => doctor::doctor(global, output),
     }
 }

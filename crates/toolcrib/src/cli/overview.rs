@@ -48,6 +48,7 @@ pub(crate) fn overview(global: &Global, output: &Output) -> Result<ExitCode, Fai
             ("toolcrib call grep '{\"pattern\": \"fn main\"}'", "with arguments"),
             ("toolcrib call write_file --arg path=a.txt --arg content=hi --dry-run", "what would happen"),
             ("toolcrib undo --list", "every change, to be undone"),
+            ("toolcrib permissions check --path src/main.rs", "what is permitted, and why"),
             ("toolcrib declarations --format openai", "for a model API"),
             ("toolcrib doctor", "does everything work here"),
         ] {
