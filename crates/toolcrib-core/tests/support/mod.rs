@@ -86,6 +86,12 @@ pub struct Said {
     text: String,
 }
 
+impl Said {
+    pub fn new(text: &str) -> Self {
+        Self { text: text.into() }
+    }
+}
+
 impl Render for Said {
     fn title(&self) -> String {
         "Said something".into()

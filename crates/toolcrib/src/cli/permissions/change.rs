@@ -1,6 +1,6 @@
 //! `toolcrib permissions add`, `remove` and `trust`.
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use serde_json::json;
 use toolcrib::RuleFiles;
 use toolcrib_core::permission::{Decision, PathAccess, Rule, RuleText, Scope, WordsText};
@@ -10,8 +10,8 @@ use crate::cli::Global;
 use crate::cli::output::{Failure, Output};
 
 #[derive(Args)]
-#[group(id = "decision", required = true, multiple = false, args = ["allow", "ask", "deny"])]
-#[group(id = "scope", multiple = false, args = ["user", "project"])]
+#[command(group = ArgGroup::new("decided").required(true).args(["allow", "ask", "deny"]))]
+#[command(group = ArgGroup::new("scope").args(["user", "project"]))]
 pub(crate) struct AddArgs {
     /// Let it happen without a question.
     #[arg(long)]

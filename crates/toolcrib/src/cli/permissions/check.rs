@@ -1,6 +1,6 @@
 //! `toolcrib permissions check`.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde_json::{Value, json};
 use toolcrib::{CallRequest, Effects, ErrorCode, StateDir, ToolError, Toolcrib};
 use toolcrib_core::error::ErrorType;
@@ -13,7 +13,7 @@ use crate::cli::{Global, sessions};
 const RUNS: &str = "run_command";
 
 #[derive(Args)]
-#[group(id = "what", required = true, multiple = false, args = ["command", "path", "host"])]
+#[command(group = ArgGroup::new("what").required(true).args(["command", "path", "host"]))]
 pub(crate) struct CheckArgs {
     /// A command.
     command: Option<String>,
