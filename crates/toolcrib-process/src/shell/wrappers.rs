@@ -1,0 +1,443 @@
+//! Programs that run other programs: what they would run is looked at in their place.
+
+use super::args::Args;
+use super::programs::base;
+use super::run::{Flow, Run};
+use super::simple::Io;
+use super::word::Word;
+use super::Judgement;
+
+/// A program whose words end in another command.
+struct Wrapper {
+    names: &'static [&'static str],
+    /// Options that take the next word.
+    takes: &'static [&'static str],
+    /// How many operands come before the command.
+    operands: usize,
+    /// Whether a safe command stays safe inside it.
+    keeps_safe: bool,
+}
+
+const WRAPPERS: &[Wrapper] = &[
+    Wrapper { names: &["command", "time"], takes: &["-f", "-o", "--format", "--output"], operands: 0, keeps_safe: true },
+    Wrapper { names: &["builtin", "nohup", "setsid", "fakeroot", "unbuffer", "caffeinate", "catchsegv", "torsocks",
+        "proxychains", "proxychains4", "rlwrap", "winpty", "dbus-run-session", "xvfb-run", "coproc", "noglob", "nocorrect",
+        "then", "do", "else", "ccache", "sccache", "dotenv"], takes: &["-a", "-s", "-n", "-f", "-e"], operands: 0,
+        keeps_safe: false },
+    Wrapper { names: &["exec"], takes: &["-a"], operands: 0, keeps_safe: false },
+    Wrapper { names: &["nice"], takes: &["-n", "--adjustment"], operands: 0, keeps_safe: true },
+    Wrapper { names: &["ionice"], takes: &["-c", "-n", "-p", "--class", "--classdata"], operands: 0, keeps_safe: true },
+    Wrapper { names: &["timeout", "gtimeout"], takes: &["-s", "-k", "--signal", "--kill-after"], operands: 1,
+        keeps_safe: true },
+    Wrapper { names: &["stdbuf"], takes: &["-i", "-o", "-e", "--input", "--output", "--error"], operands: 0,
+        keeps_safe: true },
+    Wrapper { names: &["chrt", "taskset"], takes: &["-p", "-T", "-P", "-D"], operands: 1, keeps_safe: false },
+    Wrapper { names: &["strace", "ltrace", "perf", "valgrind", "heaptrack", "rr"], takes: &["-o", "-e", "-p", "-s", "-E", "-u", "-P",
+        "-O", "-I", "-a", "-X"], operands: 0, keeps_safe: false },
+    Wrapper { names: &["busybox", "toybox"], takes: &[], operands: 0, keeps_safe: false },
+    Wrapper { names: &["chpst", "softlimit", "prlimit", "numactl", "cpulimit", "setarch", "linux64", "linux32", "eatmydata",
+        "faketime", "ts-node-dev", "systemd-inhibit", "choom", "uclampset", "setpriv"], takes: &["-n", "-l", "-p"], operands: 0,
+        keeps_safe: false },
+];
+
+/// Pairs of words that run what follows them in a project's environment.
+const PROJECT: &[(&str, &[&str])] = &[
+    ("uv", &["run"]),
+    ("poetry", &["run"]),
+    ("pipenv", &["run"]),
+    ("pdm", &["run"]),
+    ("rye", &["run"]),
+    ("hatch", &["run"]),
+    ("conda", &["run"]),
+    ("mamba", &["run"]),
+    ("bundle", &["exec"]),
+    ("npm", &["exec", "x"]),
+    ("pnpm", &["exec", "dlx"]),
+    ("yarn", &["exec", "dlx"]),
+    ("direnv", &["exec"]),
+    ("mise", &["exec", "x"]),
+    ("asdf", &["exec"]),
+    ("rustup", &["run"]),
+    ("opam", &["exec"]),
+    ("stack", &["exec"]),
+    ("cabal", &["exec"]),
+    ("dune", &["exec"]),
+    ("mix", &["cmd"]),
+    ("nix", &["develop", "shell", "run"]),
+];
+
+/// Single words that do the same.
+const PROJECT_ALONE: &[&str] = &["npx", "bunx", "uvx", "pipx", "entr", "nix-shell", "cargo-watch", "watchexec", "nodemon"];
+
+/// Shells that run the text behind `-c`, their script, or their input.
+const SHELLS: &[&str] = &[
+    "sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "rbash", "fish", "csh", "tcsh", "pwsh", "powershell", "yash", "oksh",
+    "lksh", "posh", "elvish", "nu", "xonsh", "hush", "ksh93",
+];
+
+/// Looks into a program that runs another; false if it is none.
+pub(super) fn unwrap(run: &mut Run<'_>, words: &[Word], io: &Io, text: &str, flow: &Flow) -> bool {
+    let Some((program, rest)) = words.split_first() else { return false };
+    let name = base(&program.text).to_ascii_lowercase();
+    if SHELLS.contains(&name.as_str()) {
+        shell(run, rest, io, text, flow);
+        return true;
+    }
+    if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.names.contains(&name.as_str())) {
+        return wrapped(run, wrapper, words, io, text, flow);
+    }
+    match name.as_str() {
+        "eval" => code(run, &joined(rest), text, flow),
+        "env" => return env(run, rest, io, text, flow),
+        "trap" => return trap(run, rest, flow),
+        "alias" => alias(run, rest, text, flow),
+        "xargs" | "gxargs" => xargs(run, rest, io, text, flow),
+        "parallel" | "rush" => parallel(run, rest, io, text, flow),
+        "watch" | "hyperfine" => {
+            let inner = skip_options(rest, &["-n", "--interval", "-w", "-r", "-m", "--warmup", "--runs"], 0);
+            if name == "watch" {
+                code(run, &joined(inner), text, flow);
+            } else {
+                inner.iter().filter(|word| !word.is_option()).for_each(|word| code(run, &word.text, text, flow));
+            }
+        }
+        "flock" => flock(run, rest, io, text, flow),
+        "script" | "su" | "sg" | "tmux" | "screen" | "nix-shell" | "make" | "gmake" => {
+            peek_code(run, rest, text, flow);
+            return false;
+        }
+        "find" | "gfind" => {
+            for inner in after_exec(rest, &["-exec", "-execdir", "-ok", "-okdir"]) {
+                run.command(inner, &Io::default(), text, &flow.plain());
+            }
+            return false;
+        }
+        "fd" | "fdfind" => {
+            for inner in after_exec(rest, &["-x", "-X", "--exec", "--exec-batch"]) {
+                run.command(inner, &Io::default(), text, &flow.plain());
+            }
+            return false;
+        }
+        name if name.starts_with("ld-linux") || name.starts_with("ld-musl") || name == "ld.so" => {
+            let floor = Judgement::risky("runs a program through the loader");
+            let flow = Flow { floor: floor.worst(flow.floor.clone()), ..flow.clone() };
+            run.command(skip_options(rest, &["--library-path", "--preload"], 0).to_vec(), io, text, &flow);
+        }
+        _ => {
+            project(run, &name, rest, text, flow);
+            return false;
+        }
+    }
+    true
+}
+
+/// The words behind a wrapper's options and operands.
+fn skip_options<'w>(words: &'w [Word], takes: &[&str], operands: usize) -> &'w [Word] {
+    let mut rest = words;
+    let mut left = operands;
+    while let Some((word, after)) = rest.split_first() {
+        if word.text == "--" {
+            rest = after;
+            if left == 0 {
+                return rest;
+            }
+        } else if word.is_option() || (word.text == "-" && left == 0) {
+            rest = if takes.contains(&word.text.as_str()) { after.get(1..).unwrap_or_default() } else { after };
+        } else if left > 0 {
+            left -= 1;
+            rest = after;
+        } else {
+            return rest;
+        }
+    }
+    rest
+}
+
+fn joined(words: &[Word]) -> String {
+    let words = words.iter().skip_while(|word| word.text == "--");
+    words.map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// Code that a shell would run.
+fn code(run: &mut Run<'_>, code: &str, text: &str, flow: &Flow) {
+    if code.trim().is_empty() {
+        return run.found(text, Vec::new(), 0, flow.floor.clone().worst(Judgement::Plain));
+    }
+    run.nested(code, flow);
+}
+
+/// Looks at code without taking it for what is run; only what is bad about it is noted.
+fn peek_code(run: &mut Run<'_>, words: &[Word], text: &str, flow: &Flow) {
+    let args = Args(words);
+    let mut codes = args.values("-c", "--command");
+    codes.extend(args.values("--run", "--eval"));
+    codes.extend(words.iter().filter(|word| word.text.contains([' ', ';', '|'])).cloned());
+    for word in codes {
+        let code = word.text.strip_prefix("SHELL=").unwrap_or(&word.text);
+        let before = run.out.commands.len();
+        run.nested(code, &flow.plain());
+        keep_bad(run, before, text);
+    }
+}
+
+/// Of the commands found since, keeps those that are bad.
+fn keep_bad(run: &mut Run<'_>, before: usize, text: &str) {
+    let mut new = run.out.commands.split_off(before.min(run.out.commands.len()));
+    new.retain(|simple| simple.judgement.rank() > 1);
+    for simple in &mut new {
+        simple.text = text.to_owned();
+    }
+    run.out.commands.append(&mut new);
+}
+
+fn wrapped(run: &mut Run<'_>, wrapper: &Wrapper, words: &[Word], io: &Io, text: &str, flow: &Flow) -> bool {
+    let (name, rest) = match words.split_first() {
+        Some((name, rest)) => (base(&name.text), rest),
+        None => return false,
+    };
+    let args = Args(rest);
+    if name == "command" && args.short("vV") {
+        return false;
+    }
+    if matches!(name, "perf" | "dotenv") && !rest.is_empty() {
+        return false;
+    }
+    let inner = skip_options(rest, wrapper.takes, wrapper.operands);
+    if inner.is_empty() {
+        return false;
+    }
+    let mut flow = if wrapper.keeps_safe { flow.clone() } else { flow.plain() };
+    for out in args.values("-o", "--output").iter().filter(|_| matches!(name, "time" | "strace" | "ltrace")) {
+        flow.floor = flow.floor.worst(run.writes(out));
+    }
+    if name == "coproc" {
+        flow.floor = flow.floor.worst(Judgement::risky("runs beside what started it"));
+    }
+    run.command(inner.to_vec(), io, text, &flow);
+    true
+}
+
+fn shell(run: &mut Run<'_>, rest: &[Word], io: &Io, text: &str, flow: &Flow) {
+    let mut words = rest.iter();
+    let mut takes_code = false;
+    let mut from_input = false;
+    let mut operand = None;
+    while let Some(word) = words.next() {
+        let option = word.text.as_str();
+        if option == "--" {
+            operand = words.next();
+            break;
+        } else if matches!(option, "--rcfile" | "--init-file") {
+            let floor = Judgement::risky("runs a start-up file");
+            return run.found(text, Vec::new(), 0, floor.worst(flow.floor.clone()));
+        } else if matches!(option, "-o" | "+o" | "-O" | "+O" | "-eo" | "-euo" | "-exo" | "-euxo") {
+            words.next();
+        } else if matches!(option, "--version" | "--help") {
+            return run.found(text, Vec::new(), 0, flow.floor.clone().worst(Judgement::Plain));
+        } else if option.starts_with("--") && matches!(option, "--command" | "--commands") {
+            takes_code = true;
+        } else if option.starts_with('-') && option.len() > 1 || option.starts_with('+') {
+            let letters = option.trim_start_matches('-');
+            takes_code |= !option.starts_with("--") && letters.contains('c') || option.eq_ignore_ascii_case("-command");
+            from_input |= !option.starts_with("--") && letters.contains('s');
+            // `-euo pipefail -c …`: a cluster that ends in o takes the next word.
+            if !option.starts_with("--") && letters.ends_with('o') {
+                words.next();
+            }
+        } else {
+            operand = Some(word);
+            break;
+        }
+    }
+    match operand {
+        Some(word) if takes_code => {
+            let login = rest.iter().any(|word| word.text.starts_with('-') && word.text.contains(['l', 'i']));
+            code(run, &word.text, text, &if login { flow.plain() } else { flow.clone() });
+        }
+        Some(word) if !from_input && !is_stdin(&word.text) => script(run, rest, word, text, flow),
+        _ => input(run, io, text, flow),
+    }
+}
+
+fn is_stdin(path: &str) -> bool {
+    matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+}
+
+fn script(run: &mut Run<'_>, rest: &[Word], file: &Word, text: &str, flow: &Flow) {
+    let judgement = if file.known {
+        Judgement::Plain
+    } else {
+        Judgement::risky("runs a script that only running it would tell")
+    };
+    let words = if file.known { std::iter::once("sh".to_owned()) } else { return run.found(text, Vec::new(), 0, judgement) };
+    let words: Vec<String> = words.chain(rest.iter().map(|word| word.source.clone())).collect();
+    run.found(text, words, 2, judgement.worst(flow.floor.clone()));
+}
+
+/// A shell that runs its input.
+fn input(run: &mut Run<'_>, io: &Io, text: &str, flow: &Flow) {
+    let why = if io.piped || io.file { "runs what another program or file gives it" } else { "runs what it is given" };
+    if let Some(input) = &io.input {
+        let before = run.out.commands.len();
+        run.nested(input, &flow.plain());
+        if !io.piped {
+            return;
+        }
+        keep_bad(run, before, text);
+    }
+    run.found(text, Vec::new(), 0, Judgement::risky(why).worst(flow.floor.clone()));
+}
+
+fn env(run: &mut Run<'_>, rest: &[Word], io: &Io, text: &str, flow: &Flow) -> bool {
+    let mut flow = flow.plain();
+    let mut words = rest;
+    while let Some((word, after)) = words.split_first() {
+        let option = word.text.as_str();
+        if let Some((name, value)) = option.split_once('=')
+            && !option.starts_with('-')
+        {
+            flow.floor = flow.floor.worst(run.variable_set(name, word.known.then_some(value)));
+            words = after;
+        } else if matches!(option, "-S" | "--split-string") || option.starts_with("-S") || option.starts_with("--split-string=") {
+            let attached = option.trim_start_matches("--split-string=").trim_start_matches("-S");
+            let rest = if option == "-S" || option == "--split-string" { joined(after) } else { format!("{attached} {}", joined(after)) };
+            run.nested(&rest, &flow);
+            return true;
+        } else if matches!(option, "-u" | "--unset") {
+            words = after.get(1..).unwrap_or_default();
+        } else if matches!(option, "-C" | "--chdir") {
+            run.scope.cd(after.first(), None);
+            words = after.get(1..).unwrap_or_default();
+        } else if option.starts_with('-') {
+            words = after;
+        } else {
+            break;
+        }
+    }
+    if words.is_empty() {
+        let floor = flow.floor.clone();
+        run.found(text, vec!["env".to_owned()], 0, floor);
+    } else {
+        run.command(words.to_vec(), io, text, &flow);
+    }
+    true
+}
+
+fn trap(run: &mut Run<'_>, rest: &[Word], flow: &Flow) -> bool {
+    let operand = rest.iter().find(|word| !word.is_option());
+    match operand {
+        Some(word) if rest.len() > 1 && word.text != "-" && !word.text.is_empty() => {
+            run.nested(&word.text, &flow.plain());
+            true
+        }
+        _ => false,
+    }
+}
+
+fn alias(run: &mut Run<'_>, rest: &[Word], text: &str, flow: &Flow) {
+    run.unproved = true;
+    for word in rest {
+        if let Some((name, value)) = word.text.split_once('=') {
+            run.nested(value, &flow.plain());
+            run.scope.aliases.insert(name.to_owned(), value.to_owned());
+        }
+    }
+    run.found(text, vec!["alias".to_owned()], 0, flow.floor.clone().worst(Judgement::Plain));
+}
+
+fn xargs(run: &mut Run<'_>, rest: &[Word], io: &Io, text: &str, flow: &Flow) {
+    let takes = &[
+        "-I", "-n", "-P", "-L", "-d", "-s", "-E", "-a", "--replace", "--max-args", "--max-procs", "--max-lines", "--delimiter",
+        "--arg-file", "-J", "-R",
+    ];
+    let inner = skip_options(rest, takes, 0);
+    let flow = flow.plain();
+    if inner.is_empty() {
+        return run.found(text, vec!["xargs".to_owned()], 0, flow.floor);
+    }
+    let mark = Args(rest).values("-I", "--replace").first().map_or_else(|| "{}".to_owned(), |word| word.text.clone());
+    let mut fed: Vec<Word> = io.input.iter().flat_map(|input| input.split_whitespace()).take(32).map(Word::exact).collect();
+    for word in &mut fed {
+        word.literal = false;
+    }
+    let mut words = replaced(inner, &mark);
+    words.extend(fed);
+    words.push(Word::unknown("…"));
+    run.command(words, &Io::default(), text, &flow);
+}
+
+/// The words with the mark that stands for what is put in as unknown.
+fn replaced(words: &[Word], mark: &str) -> Vec<Word> {
+    let unknown = |word: &Word| Word { text: word.text.replace(mark, "\u{fffc}"), known: false, literal: false, ..word.clone() };
+    words.iter().map(|word| if !mark.is_empty() && word.text.contains(mark) { unknown(word) } else { word.clone() }).collect()
+}
+
+fn parallel(run: &mut Run<'_>, rest: &[Word], io: &Io, text: &str, flow: &Flow) {
+    let inner = skip_options(rest, &["-j", "-n", "-N", "-a", "--jobs", "-I", "--colsep", "--delay", "--timeout"], 0);
+    let words: Vec<Word> = inner.iter().filter(|word| !word.text.starts_with(":::")).cloned().collect();
+    let before = run.out.commands.len();
+    match words.as_slice() {
+        [one] if one.text.contains(' ') => run.nested(&one.text, &flow.plain()),
+        [] => {
+            if let Some(input) = &io.input {
+                run.nested(input, &flow.plain());
+            }
+        }
+        _ => run.command(replaced(&words, "{}"), &Io::default(), text, &flow.plain()),
+    }
+    keep_bad(run, before, text);
+    run.found(text, Vec::new(), 0, Judgement::risky("runs a program for each line it is given").worst(flow.floor.clone()));
+}
+
+fn flock(run: &mut Run<'_>, rest: &[Word], io: &Io, text: &str, flow: &Flow) {
+    let takes = &["-w", "-E", "--timeout", "--wait", "--conflict-exit-code"];
+    let inner = skip_options(rest, takes, 1);
+    let codes = Args(rest).values("-c", "--command");
+    match codes.first() {
+        Some(word) => code(run, &word.text, text, &flow.plain()),
+        None if inner.is_empty() => run.found(text, vec!["flock".to_owned()], 0, flow.plain().floor),
+        None => run.command(inner.to_vec(), io, text, &flow.plain()),
+    }
+}
+
+/// What `-exec … ;` and its like would run.
+fn after_exec(rest: &[Word], options: &[&str]) -> Vec<Vec<Word>> {
+    let mut out = Vec::new();
+    let mut words = rest.iter();
+    while let Some(word) = words.next() {
+        if options.contains(&word.text.as_str()) {
+            let inner: Vec<Word> = words.by_ref().take_while(|word| word.text != ";" && word.text != "+").cloned().collect();
+            let mut inner = replaced(&inner, "{}");
+            if inner.iter().all(|word| word.known) {
+                inner.push(Word::unknown("…"));
+            }
+            out.push(inner);
+        } else if let Some((option, program)) = word.text.split_once('=')
+            && options.contains(&option)
+        {
+            out.push(vec![Word::exact(program), Word::unknown("…")]);
+        }
+    }
+    out
+}
+
+/// `uv run x`, `npx x`: the whole is one program, but what it runs must not be bad.
+fn project(run: &mut Run<'_>, name: &str, rest: &[Word], text: &str, flow: &Flow) {
+    let takes = &["-p", "--package", "--with", "--python", "-n", "--extra", "--group", "--env-file", "-C", "--directory", "-E"];
+    let inner = if PROJECT_ALONE.contains(&name) {
+        skip_options(rest, takes, 0)
+    } else {
+        let known = PROJECT.iter().find(|(program, _)| *program == name).map(|(_, subs)| *subs);
+        match (known, skip_options(rest, takes, 0).split_first()) {
+            (Some(subs), Some((sub, after))) if subs.contains(&sub.text.as_str()) => skip_options(after, takes, 0),
+            _ => return,
+        }
+    };
+    if inner.is_empty() {
+        return;
+    }
+    let before = run.out.commands.len();
+    run.command(inner.to_vec(), &Io::default(), text, &flow.plain());
+    keep_bad(run, before, text);
+    peek_code(run, rest.iter().filter(|word| word.text.starts_with('-')).cloned().collect::<Vec<_>>().as_slice(), text, flow);
+}
