@@ -67,6 +67,8 @@ pub enum Param {
         /// Added to a number on its way to the tool.
         #[serde(default)]
         add: i64,
+        /// How many of the shown unit make one of the tool's: 1000 for milliseconds where it takes seconds.
+        per: Option<f64>,
     },
     /// Accepted and ignored: models that know the dialect send it.
     Ignored {
@@ -254,9 +256,10 @@ impl ProfileTool {
                 Some(Param::To(to)) => {
                     native.insert(to.clone(), rename_fields(key, value.clone(), params, true));
                 }
-                Some(Param::Mapped { to, values, add, .. }) => {
+                Some(Param::Mapped { to, values, add, per, .. }) => {
                     let value = rename_fields(key, value.clone(), params, true);
-                    native.insert(to.clone(), translate(value, values, *add));
+                    let value = scaled(translate(value, values, *add), per.map(|per| 1.0 / per));
+                    native.insert(to.clone(), value);
                 }
                 Some(Param::Ignored { .. }) => {}
                 None => {
@@ -275,9 +278,9 @@ impl ProfileTool {
             let (name, param) = params.iter().find(|(_, param)| param.target() == Some(key.as_str()))?;
             let value = rename_fields(name, value.clone(), params, false);
             let value = match param {
-                Param::Mapped { values, add, .. } => {
+                Param::Mapped { values, add, per, .. } => {
                     let back = values.iter().map(|(shown, native)| (native.clone(), shown.clone())).collect();
-                    translate(value, &back, -*add)
+                    scaled(translate(value, &back, -*add), *per)
                 }
                 _ => value,
             };
@@ -293,6 +296,14 @@ fn translate(value: Value, values: &BTreeMap<String, String>, add: i64) -> Value
         Value::Number(number) if add != 0 => {
             number.as_i64().map_or(value.clone(), |number| json!(number.saturating_add(add)))
         }
+        _ => value,
+    }
+}
+
+/// A number in another unit.
+fn scaled(value: Value, factor: Option<f64>) -> Value {
+    match (value.as_f64(), factor) {
+        (Some(number), Some(factor)) => json!(number * factor),
         _ => value,
     }
 }
@@ -409,7 +420,12 @@ fn with_required(mut schema: Value, more: &[String]) -> Result<Value, Vec<String
 
 fn shown_property(name: &str, native: &Value, param: &Param, params: &BTreeMap<String, Param>) -> Value {
     let mut schema = native.clone();
-    if let Param::Mapped { description, values, .. } = param {
+    if let Param::Mapped { description, values, per, .. } = param {
+        for bound in ["minimum", "maximum"] {
+            if let Some(number) = schema.get_mut(bound) {
+                *number = scaled(number.take(), *per);
+            }
+        }
         if let (Some(text), Some(fields)) = (description, schema.as_object_mut()) {
             fields.insert("description".into(), json!(text));
         }

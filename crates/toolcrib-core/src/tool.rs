@@ -135,6 +135,10 @@ pub fn erase<T: Tool>(tool: T) -> Arc<dyn DynTool> {
     let mut spec = tool.spec();
     if spec.input_schema.is_null() {
         spec.input_schema = schema_of::<T::Input>();
+        // What the whole is for, the tool's own description says.
+        if let Some(whole) = spec.input_schema.as_object_mut() {
+            whole.remove("description");
+        }
     }
     Arc::new(Erased { tool, spec })
 }

@@ -84,7 +84,7 @@ fn mcp_sets_every_hint() {
     assert_eq!(first["title"], "Search");
     assert_eq!(
         first["annotations"],
-        json!({"title": "Search", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true,
+        json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true,
             "openWorldHint": false})
     );
     assert!(first.get("outputSchema").is_none());

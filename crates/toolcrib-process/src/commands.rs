@@ -54,6 +54,8 @@ pub struct Settings {
     pub bounds: Bounds,
     /// Exactly this level; the best one that works if `None`.
     pub level: Option<Level>,
+    /// Why nothing may be run at all.
+    pub refuse: Option<String>,
     /// Refuse to run anything that the kernel does not confine.
     pub require_sandbox: bool,
     /// What the kernel lets commands use.
@@ -80,6 +82,7 @@ impl Settings {
         Self {
             bounds,
             level: None,
+            refuse: None,
             require_sandbox: false,
             limits: Limits::default(),
             environment: EnvironmentSettings::default(),
@@ -214,6 +217,9 @@ impl Commands {
     /// The level at which commands run: the one asked for, or the best one.
     pub fn level(&self) -> Result<Level, StartError> {
         let settings = &self.0.settings;
+        if let Some(why) = &settings.refuse {
+            return Err(StartError::NoSandbox(why.clone()));
+        }
         let level = match settings.level {
             Some(Level::Policy) => Level::Policy,
             Some(wanted) => self.demanded(wanted)?,
@@ -363,7 +369,7 @@ impl Commands {
             return;
         };
         if let Ok(text) = serde_json::to_vec(&Remembered { key, report: report.clone() }) {
-            let _ = std::fs::write(path, text);
+            let _ = write_private(path, &text);
         }
     }
 }
@@ -395,6 +401,16 @@ impl Remembered {
             bwrap.display()
         ))
     }
+}
+
+fn write_private(path: &std::path::Path, text: &[u8]) -> io::Result<()> {
+    use std::io::Write;
+    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+    if let Some(folder) = path.parent() {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(text)
 }
 
 fn own_environment() -> impl Iterator<Item = (String, String)> {

@@ -203,6 +203,10 @@ pub(crate) fn build(
     all.extend(FIXED.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     all.insert("TERM".into(), if terminal { "xterm-256color" } else { "dumb" }.into());
     all.insert("TMPDIR".into(), temp.display().to_string());
+    // Where it would be by itself cannot be written, and without one nothing is built.
+    if level > Level::Policy {
+        all.insert("GOCACHE".into(), temp.join("go-build").display().to_string());
+    }
     all.insert("TOOLCRIB_SANDBOX".into(), level.as_str().into());
     all.entry("PATH".into()).or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".into());
     all.extend(settings.set.clone());

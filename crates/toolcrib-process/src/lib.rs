@@ -18,5 +18,6 @@ pub use environment::{EnvironmentSettings, is_secret};
 pub use output::{Piece, Spill};
 pub use process::{End, Output, Process, Stream};
 pub use sandbox::{Bounds, Level, Report, Root, Verdict};
+pub use supervisor::harden;
 pub use supervisor::run_if_asked as run_supervisor_if_asked;
 pub use table::{Entry, MAX_LIVE, Table};

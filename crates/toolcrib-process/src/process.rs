@@ -206,6 +206,12 @@ impl Process {
         if stream == Stream::Stdout { stdout.total() } else { stderr.total() }
     }
 
+    /// How many bytes came since [`Process::new_output`] was called last.
+    pub fn unread(&self) -> u64 {
+        let state = self.inner.state();
+        state.streams.iter().zip(state.read).map(|(stream, read)| stream.total().saturating_sub(read)).sum()
+    }
+
     /// Where the whole of a stream is kept that was too long for memory, and how many bytes of it.
     pub fn spilled(&self, stream: Stream) -> Option<(String, u64)> {
         let state = self.inner.state();

@@ -3,6 +3,8 @@
 //! To add a tool: write its folder, add one line to [`register_builtins`].
 
 pub mod apply_patch;
+pub mod command_input;
+pub mod command_output;
 pub mod delete_file;
 pub mod edit_file;
 pub mod glob;
@@ -10,12 +12,15 @@ pub mod grep;
 pub mod list_directory;
 pub mod profiles;
 pub mod read_file;
+pub mod run_command;
+pub mod stop_command;
 mod support;
 pub mod todo_read;
 pub mod todo_write;
 pub mod undo_changes;
 pub mod write_file;
 
+pub use support::commands::CommandSpill;
 pub use support::paths::WorkspacePaths;
 pub use support::sessions::{SessionState, SessionStates, Todo, TodoStatus};
 pub use support::spill::WorkspaceSpill;
@@ -23,10 +28,11 @@ pub use support::spill::WorkspaceSpill;
 use toolcrib_core::permission::Permission;
 use toolcrib_core::registry::RegisterError;
 use toolcrib_core::{Registry, Services};
-use toolcrib_workspace::Workspace;
+use toolcrib_process::{Commands, Table};
+use toolcrib_workspace::{ReadWorkspace, Workspace};
 
 /// Registers every built-in tool, in the order in which models see them.
-pub fn register_builtins(registry: &Registry) -> Result<(), RegisterError> {
+pub fn register_builtins(registry: &Registry, workspace: &ReadWorkspace) -> Result<(), RegisterError> {
     registry.register(read_file::ReadFile)?;
     registry.register(write_file::WriteFile)?;
     registry.register(edit_file::EditFile)?;
@@ -35,13 +41,28 @@ pub fn register_builtins(registry: &Registry) -> Result<(), RegisterError> {
     registry.register(list_directory::ListDirectory)?;
     registry.register(glob::Glob)?;
     registry.register(grep::Grep)?;
+    registry.register(run_command::RunCommand::new(workspace.clone()))?;
+    registry.register(command_output::CommandOutput)?;
+    registry.register(command_input::CommandInput::new(workspace.clone()))?;
+    registry.register(stop_command::StopCommand)?;
     registry.register(undo_changes::UndoChanges)?;
     registry.register(todo_write::TodoWrite)?;
     registry.register(todo_read::TodoRead)?;
     Ok(())
 }
 
-/// The services that the built-in tools need: only tools that write files get the workspace that can.
-pub fn services(workspace: &Workspace, sessions: SessionStates) -> Services {
-    Services::new().with(workspace.read_only()).with_for(Permission::Write, workspace.clone()).with(sessions)
+/// The services that the built-in tools need: only tools that write files get the workspace that can, and only those
+/// that run commands the engine that does.
+pub fn services(
+    workspace: &Workspace,
+    sessions: SessionStates,
+    commands: Commands,
+    table: Table,
+) -> Services {
+    Services::new()
+        .with(workspace.read_only())
+        .with_for(Permission::Write, workspace.clone())
+        .with(sessions)
+        .with_for(Permission::Execute, commands)
+        .with(table)
 }

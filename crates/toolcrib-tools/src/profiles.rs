@@ -36,7 +36,7 @@ mod tests {
     #[test]
     fn every_profile_fits_the_tools_and_every_api() {
         let registry = Registry::new();
-        crate::register_builtins(&registry).unwrap();
+        crate::register_builtins(&registry, &toolcrib_workspace::Workspace::memory().read_only()).unwrap();
         for name in names() {
             let profile = profile(name).unwrap();
             assert_eq!(profile.name, name);

@@ -4,12 +4,13 @@
 use serde_json::Value;
 use toolcrib_core::executor::validate::Validator;
 use toolcrib_core::{CallContext, ErrorCode, Permission, PermissionSet, Registry};
+use toolcrib_process::{Bounds, Commands, Settings, Table};
 use toolcrib_tools::{SessionStates, register_builtins, services};
 use toolcrib_workspace::{ReadWorkspace, Workspace};
 
 fn registry() -> Registry {
     let registry = Registry::new();
-    register_builtins(&registry).unwrap();
+    register_builtins(&registry, &Workspace::memory().read_only()).unwrap();
     registry
 }
 
@@ -69,9 +70,11 @@ fn effects_stay_within_capabilities() {
 
 #[test]
 fn only_a_tool_that_writes_gets_the_workspace_that_can() {
-    let services = services(&Workspace::memory(), SessionStates::new());
+    let commands = Commands::new(Settings::new(Bounds::default()));
+    let services = services(&Workspace::memory(), SessionStates::new(), commands, Table::new());
     let reader = CallContext::for_test(PermissionSet::of(&[Permission::Read]), services.clone());
     assert!(reader.get::<ReadWorkspace>().is_ok());
+    assert_eq!(reader.get::<Commands>().err().unwrap().code, ErrorCode::EngineNotAvailable);
     assert_eq!(reader.get::<Workspace>().err().unwrap().code, ErrorCode::EngineNotAvailable);
     let writer = CallContext::for_test(PermissionSet::of(&[Permission::Read, Permission::Write]), services);
     assert!(writer.get::<Workspace>().is_ok());

@@ -6,13 +6,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolcrib_core::executor::{ExecutorBuilder, Limits};
-use toolcrib_core::permission::{Approver, Contained, Containment, RuleBook, RulePolicy};
+use toolcrib_core::permission::{Approver, Containment, RuleBook, RulePolicy};
 use toolcrib_core::{
     ActivityStream, CallRequest, Executor, Outcome, PolicyMode, Profile, Registry, Session, Tool,
 };
-use toolcrib_tools::{SessionStates, WorkspacePaths, WorkspaceSpill};
+use toolcrib_process::{Commands, Table};
+use toolcrib_tools::{CommandSpill, SessionStates, WorkspacePaths, WorkspaceSpill};
 use toolcrib_workspace::{Access, MountSource, StateDir, Workspace};
 
+use crate::commands::{self, CommandSettings};
 use crate::rule_files::{KeptGrants, RuleFiles};
 
 /// Why a [`Toolcrib`] could not be built.
@@ -54,7 +56,8 @@ pub struct ToolcribBuilder {
     state: Option<StateDir>,
     policy: PolicyMode,
     rules: Option<RuleBook>,
-    containment: Arc<dyn Containment>,
+    containment: Option<Arc<dyn Containment>>,
+    commands: CommandSettings,
     profile: Profile,
     approver: Option<Arc<dyn Approver>>,
     activity: ActivityStream,
@@ -106,10 +109,17 @@ impl ToolcribBuilder {
         self
     }
 
-    /// Says whether commands are contained. Without it nothing is known of a sandbox, so they are asked for.
+    /// Says whether commands are contained, instead of the sandbox itself.
     #[must_use]
     pub fn containment(mut self, containment: Arc<dyn Containment>) -> Self {
-        self.containment = containment;
+        self.containment = Some(containment);
+        self
+    }
+
+    /// How commands are confined, and what they find in their environment.
+    #[must_use]
+    pub fn commands(mut self, settings: CommandSettings) -> Self {
+        self.commands = settings;
         self
     }
 
@@ -162,21 +172,28 @@ impl ToolcribBuilder {
             None => open(self.roots, self.state.clone())?,
         };
         let registry = Arc::new(Registry::new());
-        toolcrib_tools::register_builtins(&registry).map_err(BuildError::Tool)?;
+        toolcrib_tools::register_builtins(&registry, &workspace.read_only()).map_err(BuildError::Tool)?;
         for register in self.more {
             register(&registry).map_err(BuildError::Tool)?;
         }
         let sessions = SessionStates::new();
+        let commands = commands::engine(&workspace, self.state.as_ref(), &self.commands);
+        let table = Table::new();
+        let mut services =
+            toolcrib_tools::services(&workspace, sessions.clone(), commands.clone(), table.clone());
+        if let Some(state) = &self.state {
+            services = services.with(CommandSpill(state.clone()));
+        }
         let files = RuleFiles::of(&workspace, self.state.as_ref());
         let own_rules = self.rules.is_some();
         let policy = RulePolicy::new(self.policy)
             .rules(self.rules.unwrap_or_else(|| files.load()))
-            .containment(self.containment);
+            .containment(self.containment.unwrap_or_else(|| commands::containment(&commands)));
         let policy = Arc::new(policy);
         let mut builder = Executor::builder(registry)
             .profile(self.profile)
             .policy(policy.clone())
-            .services(toolcrib_tools::services(&workspace, sessions.clone()))
+            .services(services)
             .paths(Arc::new(WorkspacePaths(workspace.read_only())))
             .activity(self.activity)
             .limits(self.limits);
@@ -193,7 +210,7 @@ impl ToolcribBuilder {
             builder = adjust(builder);
         }
         let executor = builder.build().map_err(BuildError::Profile)?;
-        Ok(Toolcrib { executor, workspace, sessions, files })
+        Ok(Toolcrib { executor, workspace, sessions, files, commands, table })
     }
 }
 
@@ -222,6 +239,8 @@ pub struct Toolcrib {
     workspace: Workspace,
     sessions: SessionStates,
     files: RuleFiles,
+    commands: Commands,
+    table: Table,
 }
 
 impl Toolcrib {
@@ -233,7 +252,8 @@ impl Toolcrib {
             state: None,
             policy: PolicyMode::default(),
             rules: None,
-            containment: Arc::new(Contained::No),
+            containment: None,
+            commands: CommandSettings::default(),
             profile: Profile::everything(),
             approver: None,
             activity: ActivityStream::new(),
@@ -261,6 +281,16 @@ impl Toolcrib {
     /// The files.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
+    }
+
+    /// The engine that runs commands.
+    pub fn commands(&self) -> &Commands {
+        &self.commands
+    }
+
+    /// The commands that run in the background.
+    pub fn processes(&self) -> &Table {
+        &self.table
     }
 
     /// Where rules are written down for this workspace.

@@ -18,9 +18,11 @@
 //! # }
 //! ```
 
+mod commands;
 mod crib;
 mod rule_files;
 
+pub use commands::{CommandSettings, SandboxSettings};
 pub use crib::{BuildError, Toolcrib, ToolcribBuilder};
 pub use rule_files::RuleFiles;
 pub use serde_json::json;
@@ -30,6 +32,8 @@ pub use toolcrib_core::{
     EventType, Executor, Hint, Mode, Outcome, Permission, PolicyMode, Preview, Profile, Registry, Render,
     RenderContext, Services, Session, Tool, ToolError, ToolSpec,
 };
+pub use toolcrib_process as process;
+pub use toolcrib_process::run_supervisor_if_asked;
 pub use toolcrib_tools as tools;
 pub use toolcrib_workspace as workspace;
 pub use toolcrib_workspace::{Access, StateDir, Workspace};

@@ -27,7 +27,6 @@ fn tool(tool: &ToolView) -> Value {
             object.insert("outputSchema".into(), inline_refs(output));
         }
         let hints = json!({
-            "title": tool.title,
             "readOnlyHint": tool.read_only,
             "destructiveHint": tool.destructive,
             "idempotentHint": tool.idempotent,

@@ -9,6 +9,9 @@ use crate::session::Remembered;
 
 /// Names loops to the model: the third same call in a row, and A-B-A-B.
 pub(super) fn notice_loops(call: &mut Call) {
+    if polls(call) {
+        return;
+    }
     let key = call.key;
     let notice = call.session.with_recent(|recent| {
         let mut last = recent.iter().rev().map(|remembered| remembered.key);
@@ -29,11 +32,17 @@ pub(super) fn notice_loops(call: &mut Call) {
     }
 }
 
+/// Whether each call takes something away, as looking for new output does: the same answer twice is then two answers.
+fn polls(call: &Call) -> bool {
+    let capabilities = call.entry.as_ref().map(|entry| entry.tool.spec().capabilities);
+    capabilities.is_some_and(|capabilities| capabilities.is_read_only() && !capabilities.idempotent)
+}
+
 /// Remembers the call; returns the earlier call of this turn that gave the same text.
 pub(super) fn remember(call: &Call, text: Option<&str>) -> Option<String> {
-    let read_only = call.effects.is_read_only();
+    let repeatable = call.effects.is_read_only() && !polls(call);
     let output =
-        text.filter(|_| read_only && !call.dry_run).map(|text| *blake3::hash(text.as_bytes()).as_bytes());
+        text.filter(|_| repeatable && !call.dry_run).map(|text| *blake3::hash(text.as_bytes()).as_bytes());
     let earlier = output.and_then(|output| {
         call.session.with_recent(|recent| {
             recent

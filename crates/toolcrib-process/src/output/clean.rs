@@ -136,7 +136,7 @@ mod tests {
             ("long text\rshort\x1b[K\n", "short\n"),
             ("a\x08\x08b", "b"),
             ("N\x08NA\x08AM\x08ME\x08E", "NAME"),
-            ("\u{9b}31mx", "x"),
+            ("\u{9b}31mx", "31mx"),
             ("\x1bPdevice\x1b\\after", "after"),
             ("\x1b]0;never ended", ""),
             ("a\tb", "a\tb"),

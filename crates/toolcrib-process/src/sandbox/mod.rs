@@ -107,10 +107,9 @@ impl Bounds {
 
     fn hidden(&self, network: bool) -> Vec<PathBuf> {
         let keys = if network { &[] } else { self.hidden_offline.as_slice() };
-        let inside = |path: &Path| {
-            self.roots.iter().any(|root| path.starts_with(&root.path) || root.path.starts_with(path))
-        };
-        self.hidden.iter().chain(keys).filter(|path| path.exists() && !inside(path)).cloned().collect()
+        // What a root lies in cannot be hidden.
+        let around = |path: &Path| self.roots.iter().any(|root| root.path.starts_with(path));
+        self.hidden.iter().chain(keys).filter(|path| path.exists() && !around(path)).cloned().collect()
     }
 }
 

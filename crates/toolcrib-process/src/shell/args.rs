@@ -15,7 +15,9 @@ impl<'a> Args<'a> {
     /// Whether one of these letters is given as a short option, alone or in a cluster.
     pub(super) fn short(self, letters: &str) -> bool {
         self.optional().any(|word| {
-            word.text.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(|c| letters.contains(c)))
+            word.text
+                .strip_prefix('-')
+                .is_some_and(|rest| !rest.starts_with('-') && rest.contains(|c| letters.contains(c)))
         })
     }
 

@@ -9,27 +9,130 @@ use super::{Judgement, scan};
 /// Interpreters, and the options behind which code stands.
 const INTERPRETERS: &[(&[&str], &[&str])] = &[
     (&["python", "python2", "python3", "pypy", "pypy3", "ipython", "micropython", "jython"], &["-c"]),
-    (&["node", "nodejs", "bun", "deno", "tsx", "ts-node", "qjs", "d8"], &["-e", "-p", "--eval", "--print", "-pe", "eval"]),
-    (&["perl", "ruby", "jruby", "lua", "luajit", "raku", "elixir", "ghc", "julia", "rscript", "groovy", "scala", "racket", "crystal", "erl",
-        "swipl", "octave", "gawk-e"], &["-e", "-E", "--eval", "-eval"]),
+    (
+        &["node", "nodejs", "bun", "deno", "tsx", "ts-node", "qjs", "d8"],
+        &["-e", "-p", "--eval", "--print", "-pe", "eval"],
+    ),
+    (
+        &[
+            "perl", "ruby", "jruby", "lua", "luajit", "raku", "elixir", "ghc", "julia", "rscript", "groovy",
+            "scala", "racket", "crystal", "erl", "swipl", "octave", "gawk-e",
+        ],
+        &["-e", "-E", "--eval", "-eval"],
+    ),
     (&["php"], &["-r", "-B", "-R"]),
     (&["guile", "tclsh", "sbcl", "clisp", "janet", "gforth"], &["-c", "--eval", "-e"]),
 ];
 
 /// What makes code worth a question: it runs programs, deletes, or talks to others.
 const ALARMING: &[&str] = &[
-    "os.system", "subprocess", "popen", "child_process", "spawn(", "spawnSync", "execSync", "execFile", "os.exec", "os.spawn", "pty.", "ctypes",
-    "rmtree", "rmSync", "rm_rf", "rm_r(", "remove_dir_all", "os.remove", "os.unlink", "unlinkSync", ".unlink(", "rmdir", "removedirs", "RemoveAll",
-    "socket", "urllib", "requests.", "httpx", "http.client", "aiohttp", "ftplib", "smtplib", "telnetlib", "paramiko", "fetch(", "XMLHttpRequest",
-    "net.connect", "Net::", "LWP::", "IO::Socket", "system(", "system \"", "system '", "`", "qx", "%x", "Open3", "Kernel", "shell_exec", "passthru",
-    "proc_open", "os.execute", "io.popen", "Deno.run", "Deno.Command", "Bun.spawn", "__import__", "importlib", "b64decode", "fromCharCode",
-    "atob(", "Buffer.from", "eval(", "exec(", "compile(", "os.kill", "process.kill", "fork", "setuid", "chmod", "chown", "/etc/", ".ssh", "id_rsa",
-    "/proc/", "/dev/", "os.rename", "shutil.move", "renameSync", "os.chdir", "exec \"", "exec '", "unlink", "codecs.decode", "marshal", "pickle.loads",
-    "os.symlink", "os.link", "truncate", "os.putenv", "environ[", "getattr(os",
+    "os.system",
+    "subprocess",
+    "popen",
+    "child_process",
+    "spawn(",
+    "spawnSync",
+    "execSync",
+    "execFile",
+    "os.exec",
+    "os.spawn",
+    "pty.",
+    "ctypes",
+    "rmtree",
+    "rmSync",
+    "rm_rf",
+    "rm_r(",
+    "remove_dir_all",
+    "os.remove",
+    "os.unlink",
+    "unlinkSync",
+    ".unlink(",
+    "rmdir",
+    "removedirs",
+    "RemoveAll",
+    "socket",
+    "urllib",
+    "requests.",
+    "httpx",
+    "http.client",
+    "aiohttp",
+    "ftplib",
+    "smtplib",
+    "telnetlib",
+    "paramiko",
+    "fetch(",
+    "XMLHttpRequest",
+    "net.connect",
+    "Net::",
+    "LWP::",
+    "IO::Socket",
+    "system(",
+    "system \"",
+    "system '",
+    "`",
+    "qx",
+    "%x",
+    "Open3",
+    "Kernel",
+    "shell_exec",
+    "passthru",
+    "proc_open",
+    "os.execute",
+    "io.popen",
+    "Deno.run",
+    "Deno.Command",
+    "Bun.spawn",
+    "__import__",
+    "importlib",
+    "b64decode",
+    "fromCharCode",
+    "atob(",
+    "Buffer.from",
+    "eval(",
+    "exec(",
+    "compile(",
+    "os.kill",
+    "process.kill",
+    "fork",
+    "setuid",
+    "chmod",
+    "chown",
+    "/etc/",
+    ".ssh",
+    "id_rsa",
+    "/proc/",
+    "/dev/",
+    "os.rename",
+    "shutil.move",
+    "renameSync",
+    "os.chdir",
+    "exec \"",
+    "exec '",
+    "unlink",
+    "codecs.decode",
+    "marshal",
+    "pickle.loads",
+    "os.symlink",
+    "os.link",
+    "truncate",
+    "os.putenv",
+    "environ[",
+    "getattr(os",
 ];
 
 /// Words that, with a string that names something that must stay, delete it.
-const DELETES: &[&str] = &["rmtree", "rmSync", "rm_rf", "rm_r", "remove_dir_all", "RemoveAll", "rimraf", "remove_tree", "rmdir", "rm("];
+const DELETES: &[&str] = &[
+    "rmtree",
+    "rmSync",
+    "rm_rf",
+    "rm_r",
+    "remove_dir_all",
+    "RemoveAll",
+    "rimraf",
+    "remove_tree",
+    "rmdir",
+    "rm(",
+];
 
 /// Whether the program runs code in a language of its own.
 pub(super) fn is_interpreter(name: &str) -> bool {
@@ -49,13 +152,17 @@ fn unversioned(name: &str) -> &str {
 /// An interpreter: its code, its script or its input.
 pub(super) fn interpreter(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     let name = unversioned(&cmd.name);
-    let options = INTERPRETERS.iter().find(|(names, _)| names.contains(&name)).map_or(&[][..], |(_, options)| *options);
+    let options =
+        INTERPRETERS.iter().find(|(names, _)| names.contains(&name)).map_or(&[][..], |(_, options)| *options);
     let mut words = cmd.args.0.iter();
     let mut worst = Judgement::Plain;
     let mut coded = false;
     while let Some(word) = words.next() {
         let text = word.text.as_str();
-        let cluster = matches!(name, "perl" | "ruby") && text.starts_with('-') && !text.starts_with("--") && text.ends_with(['e', 'E']);
+        let cluster = matches!(name, "perl" | "ruby")
+            && text.starts_with('-')
+            && !text.starts_with("--")
+            && text.ends_with(['e', 'E']);
         if options.contains(&text) || cluster {
             coded = true;
             if let Some(code) = words.next() {
@@ -71,7 +178,9 @@ pub(super) fn interpreter(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
             return worst.worst(script(cmd, word));
         } else if matches!(text, "-m" | "--version" | "-V" | "--help" | "-h" | "-v") {
             return worst.worst(module(words.next()));
-        } else if matches!(text, "-r" | "--require" | "--import" | "--loader" | "-W" | "-X" | "-I" | "-M") && !text.starts_with("--import=") {
+        } else if matches!(text, "-r" | "--require" | "--import" | "--loader" | "-W" | "-X" | "-I" | "-M")
+            && !text.starts_with("--import=")
+        {
             words.next();
         }
     }
@@ -83,12 +192,15 @@ fn attached<'t>(text: &'t str, option: &str) -> Option<&'t str> {
     if option.starts_with("--") {
         return rest.strip_prefix('=');
     }
-    (option.starts_with('-') && !text.starts_with("--") && rest.contains([' ', '(', '.', ';'])).then_some(rest)
+    (option.starts_with('-') && !text.starts_with("--") && rest.contains([' ', '(', '.', ';']))
+        .then_some(rest)
 }
 
 fn module(name: Option<&Word>) -> Judgement {
     match name {
-        Some(word) if matches!(word.text.as_str(), "pty" | "smtpd" | "ftplib" | "code" | "pdb") => Judgement::risky("can run commands of its own"),
+        Some(word) if matches!(word.text.as_str(), "pty" | "smtpd" | "ftplib" | "code" | "pdb") => {
+            Judgement::risky("can run commands of its own")
+        }
         Some(word) if !word.known => Judgement::risky("runs a module that only running it would tell"),
         _ => Judgement::Plain,
     }
@@ -98,7 +210,10 @@ fn script(cmd: &Cmd<'_>, file: &Word) -> Judgement {
     if !file.known {
         return Judgement::risky("runs a script that only running it would tell");
     }
-    if file.text.starts_with("/dev/stdin") || file.text.starts_with("/dev/fd") || file.text.starts_with("/proc/self/fd") {
+    if file.text.starts_with("/dev/stdin")
+        || file.text.starts_with("/dev/fd")
+        || file.text.starts_with("/proc/self/fd")
+    {
         return Judgement::risky("runs what another program gives it");
     }
     let remote = file.text.starts_with("http://") || file.text.starts_with("https://");
@@ -132,7 +247,8 @@ fn inline(run: &mut Run<'_>, code: &Word) -> Judgement {
 pub(super) fn danger(run: &mut Run<'_>, code: &str) -> Judgement {
     let alarming = ALARMING.iter().find(|word| code.contains(**word));
     let Some(word) = alarming else { return Judgement::Plain };
-    let forks = code.contains("fork") && (code.contains("while") || code.contains("for ") || code.contains("loop"));
+    let forks =
+        code.contains("fork") && (code.contains("while") || code.contains("for ") || code.contains("loop"));
     if forks {
         return Judgement::forbidden("starts itself over and over");
     }
@@ -150,7 +266,8 @@ pub(super) fn danger(run: &mut Run<'_>, code: &str) -> Judgement {
     }
     let joined = strings.join(" ");
     let cwd = run.scope.cwds.first().cloned();
-    let found = strings.iter().chain([&joined]).find_map(|text| scan::forbidden(text, run.at, cwd.as_deref()));
+    let found =
+        strings.iter().chain([&joined]).find_map(|text| scan::forbidden(text, run.at, cwd.as_deref()));
     match found {
         Some(reason) => Judgement::Forbidden(reason),
         None => Judgement::risky(format!("runs code with `{word}` in it")),
@@ -195,7 +312,9 @@ pub(super) fn source(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     let paths = run.scope.paths(file);
     let inside = paths.iter().all(|path| run.at.roots.iter().any(|root| path.starts_with(root)));
     if paths.is_empty() || !inside || file.glob {
-        return Judgement::risky("runs a script from outside the workspace, or one that only running it would tell");
+        return Judgement::risky(
+            "runs a script from outside the workspace, or one that only running it would tell",
+        );
     }
     Judgement::Plain
 }
@@ -206,7 +325,10 @@ pub(super) fn sed(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     let given = !scripts.is_empty() || cmd.args.any(&["-f", "--file"]) || cmd.args.begins(&["-f", "--file="]);
     // `-ne script`, `-Ee script`: the cluster's last letter takes the next word.
     for (nth, word) in cmd.args.0.iter().enumerate() {
-        let cluster = word.text.starts_with('-') && !word.text.starts_with("--") && word.text.len() > 2 && word.text.ends_with('e');
+        let cluster = word.text.starts_with('-')
+            && !word.text.starts_with("--")
+            && word.text.len() > 2
+            && word.text.ends_with('e');
         if cluster && !word.text.starts_with("-i") {
             scripts.extend(cmd.args.0.get(nth + 1).cloned());
         }
@@ -285,7 +407,19 @@ fn skip_to(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, end: char) {
 
 /// `awk`: programs of its own that run or write.
 pub(super) fn awk(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
-    let operands = cmd.args.operands_but(&["-F", "-v", "-f", "--assign", "--field-separator", "-i", "--include", "-l", "--load", "-e", "--source"]);
+    let operands = cmd.args.operands_but(&[
+        "-F",
+        "-v",
+        "-f",
+        "--assign",
+        "--field-separator",
+        "-i",
+        "--include",
+        "-l",
+        "--load",
+        "-e",
+        "--source",
+    ]);
     let mut codes: Vec<Word> = cmd.args.values("-e", "--source");
     codes.extend(operands.first().map(|word| (*word).clone()));
     let mut worst = Judgement::Plain;
@@ -300,10 +434,31 @@ pub(super) fn awk(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     for code in codes {
         let text = code.text.as_str();
         let alone = text.trim_matches(HOLE).is_empty() && !code.known;
-        if alone || ["system(", "system (", "| getline", "|getline", "|&", "/inet/", "| \"", "|\"", "@load", "close(", "ENVIRON"].iter().any(|word| text.contains(word)) || awk_writes(text) {
+        if alone
+            || [
+                "system(",
+                "system (",
+                "| getline",
+                "|getline",
+                "|&",
+                "/inet/",
+                "| \"",
+                "|\"",
+                "@load",
+                "close(",
+                "ENVIRON",
+            ]
+            .iter()
+            .any(|word| text.contains(word))
+            || awk_writes(text)
+        {
             let cwd = run.scope.cwds.first().cloned();
             let found = strings(text).iter().find_map(|text| scan::forbidden(text, run.at, cwd.as_deref()));
-            worst = worst.worst(found.map_or_else(|| Judgement::risky("makes awk run or write something"), Judgement::Forbidden));
+            worst =
+                worst.worst(found.map_or_else(
+                    || Judgement::risky("makes awk run or write something"),
+                    Judgement::Forbidden,
+                ));
         }
     }
     worst

@@ -10,34 +10,100 @@ use std::path::PathBuf;
 /// Options that make an otherwise plain program risky: program, short letters, long options, exact or leading words.
 const OPTIONS: &[(&[&str], &str, &[&str], &[&str], &str)] = &[
     (&["sort", "gsort"], "o", &["output", "compress-program"], &[], "writes or runs what an option names"),
-    (&["rg"], "", &["pre", "hostname-bin", "pre-glob"], &["--pre", "--hostname-bin"], "runs a program for each file"),
+    (
+        &["rg"],
+        "",
+        &["pre", "hostname-bin", "pre-glob"],
+        &["--pre", "--hostname-bin"],
+        "runs a program for each file",
+    ),
     (&["ag"], "", &["pager"], &[], "runs a program"),
     (&["fd", "fdfind"], "xX", &["exec", "exec-batch"], &[], "runs a program for each file"),
     (&["split"], "", &["filter"], &[], "runs a program for each part"),
     (&["man"], "PH", &["pager", "html", "preprocessor"], &[], "runs a program"),
-    (&["sqlite3"], "", &[], &[".shell", ".system", ".import", ".output", ".load", "-cmd", "--cmd"], "runs a program"),
+    (
+        &["sqlite3"],
+        "",
+        &[],
+        &[".shell", ".system", ".import", ".output", ".load", "-cmd", "--cmd"],
+        "runs a program",
+    ),
     (&["psql", "mysql"], "", &[], &["\\!", "system ", "\\copy", "COPY "], "runs a program"),
-    (&["go"], "", &[], &["-toolexec", "-exec", "--toolexec", "-modfile"], "runs a program that an option names"),
-    (&["gcc", "g++", "cc", "clang"], "", &[], &["-wrapper", "-fplugin", "-Xclang", "-B", "-specs"], "runs a program that an option names"),
+    (
+        &["go"],
+        "",
+        &[],
+        &["-toolexec", "-exec", "--toolexec", "-modfile"],
+        "runs a program that an option names",
+    ),
+    (
+        &["gcc", "g++", "cc", "clang"],
+        "",
+        &[],
+        &["-wrapper", "-fplugin", "-Xclang", "-B", "-specs"],
+        "runs a program that an option names",
+    ),
     (&["rustc"], "", &[], &["-Clinker", "linker="], "runs a program that an option names"),
-    (&["cargo"], "", &[], &["--config", "publish", "login", "owner", "yank", "logout"], "publishes, or runs what an option names"),
-    (&["npm", "pnpm", "yarn", "bun"], "", &["script-shell"],
-        &["publish", "unpublish", "adduser", "login", "owner", "token", "deprecate", "--node-options", "dist-tag"],
-        "publishes, or runs what an option names"),
+    (
+        &["cargo"],
+        "",
+        &[],
+        &["--config", "publish", "login", "owner", "yank", "logout"],
+        "publishes, or runs what an option names",
+    ),
+    (
+        &["npm", "pnpm", "yarn", "bun"],
+        "",
+        &["script-shell"],
+        &[
+            "publish",
+            "unpublish",
+            "adduser",
+            "login",
+            "owner",
+            "token",
+            "deprecate",
+            "--node-options",
+            "dist-tag",
+        ],
+        "publishes, or runs what an option names",
+    ),
     (&["make", "gmake", "ninja"], "", &["eval"], &["SHELL=", ".SHELLFLAGS="], "runs what an option names"),
     (&["history"], "cwd", &[], &[], "removes traces"),
     (&["hash"], "p", &[], &[], "changes what a program's name means"),
     (&["enable"], "f", &[], &[], "loads code into the shell"),
     (&["bind", "complete"], "xC", &[], &[], "runs a program later"),
     (&["fc"], "", &[], &["-s", "-e"], "runs an earlier command"),
-    (&["gh", "glab"], "", &[], &["auth", "secret", "delete", "extension", "alias", "ssh-key", "gpg-key", "codespace", "variable"],
-        "uses an account's secrets, or deletes"),
+    (
+        &["gh", "glab"],
+        "",
+        &[],
+        &["auth", "secret", "delete", "extension", "alias", "ssh-key", "gpg-key", "codespace", "variable"],
+        "uses an account's secrets, or deletes",
+    ),
     (&["twine"], "", &[], &["upload"], "publishes"),
     (&["gem"], "", &[], &["push", "yank", "signin"], "publishes"),
-    (&["pip", "pip3"], "", &[], &["--index-url", "--extra-index-url", "-i", "git+ext"], "installs from a place of its own"),
-    (&["openssl"], "", &[], &["s_client", "s_server", "-engine", "enc", "rsautl", "pkeyutl"], "talks to others, or runs what an option names"),
-    (&["terraform", "tofu", "pulumi", "ansible", "ansible-playbook"], "", &[], &["apply", "destroy", "up", "all", "-m", "-i", "import", "taint"],
-        "changes other machines"),
+    (
+        &["pip", "pip3"],
+        "",
+        &[],
+        &["--index-url", "--extra-index-url", "-i", "git+ext"],
+        "installs from a place of its own",
+    ),
+    (
+        &["openssl"],
+        "",
+        &[],
+        &["s_client", "s_server", "-engine", "enc", "rsautl", "pkeyutl"],
+        "talks to others, or runs what an option names",
+    ),
+    (
+        &["terraform", "tofu", "pulumi", "ansible", "ansible-playbook"],
+        "",
+        &[],
+        &["apply", "destroy", "up", "all", "-m", "-i", "import", "taint"],
+        "changes other machines",
+    ),
     (&["date", "hostname"], "s", &["set", "file"], &["-F", "-b"], "changes the machine"),
     (&["strace", "ltrace", "perf"], "p", &["attach"], &["trace", "record"], "watches other programs"),
     (&["npx", "pipx"], "c", &["call"], &[], "runs what an option names"),
@@ -57,7 +123,8 @@ pub(super) fn options(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
         let short = !short.is_empty() && cmd.args.short(short);
         let long = long.iter().any(|name| cmd.args.long(name));
         let word = match cmd.name.as_str() {
-            "gcc" | "g++" | "cc" | "clang" | "go" | "make" | "gmake" | "rg" | "sqlite3" | "cargo" | "ninja" => cmd.args.begins(words),
+            "gcc" | "g++" | "cc" | "clang" | "go" | "make" | "gmake" | "rg" | "sqlite3" | "cargo"
+            | "ninja" => cmd.args.begins(words),
             "printf" | "test" | "[" | "let" | "psql" | "mysql" | "jq" | "yq" | "rustc" => {
                 cmd.args.0.iter().any(|given| words.iter().any(|word| given.text.contains(word)))
             }
@@ -70,7 +137,9 @@ pub(super) fn options(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     }
     match cmd.name.as_str() {
         "init" if cmd.args.any(&["0", "6"]) => worst.worst(Judgement::forbidden("stops the machine")),
-        "sort" | "gsort" => cmd.args.values("-o", "--output").iter().fold(worst, |worst, out| worst.worst(run.writes(out))),
+        "sort" | "gsort" => {
+            cmd.args.values("-o", "--output").iter().fold(worst, |worst, out| worst.worst(run.writes(out)))
+        }
         "cmake" => match cmd.args.0.split_first() {
             Some((mode, rest)) if mode.text == "-E" => worst.worst(cmake_tool(run, cmd, rest)),
             _ => worst,
@@ -90,7 +159,9 @@ fn cmake_tool(run: &mut Run<'_>, cmd: &Cmd<'_>, rest: &[Word]) -> Judgement {
     let inner = Cmd { name: tool.text.clone(), args: super::args::Args(rest), io: cmd.io };
     match tool.text.as_str() {
         "rm" => delete(run, &inner),
-        "remove_directory" | "remove" => rest.iter().fold(Judgement::Plain, |worst, word| worst.worst(deleted(run, word, true))),
+        "remove_directory" | "remove" => {
+            rest.iter().fold(Judgement::Plain, |worst, word| worst.worst(deleted(run, word, true)))
+        }
         "copy" | "copy_directory" | "rename" | "create_symlink" | "copy_if_different" => copy(run, &inner),
         "env" | "time" | "chdir" => Judgement::risky("runs a program"),
         _ => Judgement::Plain,
@@ -131,7 +202,9 @@ pub(super) fn deleted(run: &mut Run<'_>, word: &Word, recursive: bool) -> Judgem
                 Judgement::Plain
             }
             Loss::Temporary => Judgement::Plain,
-            Loss::Outside => Judgement::risky("deletes something outside the workspace").worst(run.writes(word)),
+            Loss::Outside => {
+                Judgement::risky("deletes something outside the workspace").worst(run.writes(word))
+            }
             _ => Judgement::risky(format!("deletes {}", lost.name())),
         };
         worst = worst.worst(judgement);
@@ -156,7 +229,8 @@ fn has_target_option(cmd: &Cmd<'_>) -> bool {
 
 /// `cp`, `install`, `ln`: the last operand is written, or what `-t` names.
 pub(super) fn copy(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
-    let takes = &["-m", "-o", "-g", "-S", "--mode", "--owner", "--group", "--suffix", "-t", "--target-directory"];
+    let takes =
+        &["-m", "-o", "-g", "-S", "--mode", "--owner", "--group", "--suffix", "-t", "--target-directory"];
     let operands = cmd.args.operands_but(takes);
     let mut worst = Judgement::Plain;
     let mut targets = cmd.args.values("-t", "--target-directory");
@@ -169,7 +243,8 @@ pub(super) fn copy(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     for target in &targets {
         worst = worst.worst(run.writes(target));
     }
-    if cmd.name.ends_with("install") && cmd.args.values("-m", "--mode").iter().any(|mode| sets_id(&mode.text)) {
+    if cmd.name.ends_with("install") && cmd.args.values("-m", "--mode").iter().any(|mode| sets_id(&mode.text))
+    {
         worst = worst.worst(Judgement::risky("gives a program more rights"));
     }
     if matches!(cmd.name.as_str(), "ln" | "gln" | "link" | "create_symlink") {
@@ -194,19 +269,24 @@ fn links_outside(run: &Run<'_>, operands: &[&Word]) -> Judgement {
 
 /// `rsync`, which can delete at its target and run programs.
 pub(super) fn rsync(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
-    let operands = cmd.args.operands_but(&["-e", "--rsh", "--exclude", "--include", "--filter", "-f", "--files-from"]);
+    let operands =
+        cmd.args.operands_but(&["-e", "--rsh", "--exclude", "--include", "--filter", "-f", "--files-from"]);
     let mut worst = Judgement::Plain;
     if let Some(target) = operands.last().filter(|_| operands.len() > 1) {
         worst = worst.worst(run.writes(target));
         if cmd.args.begins(&["--del"]) {
-            let found = run.scope.paths(target).iter().map(|path| loss(path, run.at)).find(|lost| lost.is_final());
+            let found =
+                run.scope.paths(target).iter().map(|path| loss(path, run.at)).find(|lost| lost.is_final());
             worst = worst.worst(match found {
                 Some(lost) => Judgement::forbidden(format!("deletes in {}", lost.name())),
                 None => Judgement::risky("deletes what the source does not have"),
             });
         }
     }
-    if cmd.args.short("e") || cmd.args.long("rsh") || cmd.args.begins(&["--rsync-path", "--remove-source", "--daemon"]) {
+    if cmd.args.short("e")
+        || cmd.args.long("rsh")
+        || cmd.args.begins(&["--rsync-path", "--remove-source", "--daemon"])
+    {
         worst = worst.worst(Judgement::risky("runs a program, or deletes its source"));
     }
     if operands.iter().any(|word| word.text.contains(':')) {
@@ -219,7 +299,27 @@ pub(super) fn rsync(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
 /// Programs whose operands are made or written.
 pub(super) fn create(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     let name = cmd.name.as_str();
-    let takes = &["-r", "-d", "-t", "-s", "-m", "-l", "-o", "--size", "--reference", "--date", "--mode", "-c", "-g", "-n", "-L", "-I", "-P", "-f", "-w"];
+    let takes = &[
+        "-r",
+        "-d",
+        "-t",
+        "-s",
+        "-m",
+        "-l",
+        "-o",
+        "--size",
+        "--reference",
+        "--date",
+        "--mode",
+        "-c",
+        "-g",
+        "-n",
+        "-L",
+        "-I",
+        "-P",
+        "-f",
+        "-w",
+    ];
     let operands = cmd.args.operands_but(if name == "tee" { &[] } else { takes });
     let written: Vec<Word> = match name {
         "tree" => cmd.args.values("-o", ""),
@@ -260,13 +360,16 @@ fn sets_id(mode: &str) -> bool {
         let digits = mode.trim_start_matches('0');
         return digits.len() >= 4 && digits.starts_with(['2', '3', '4', '5', '6', '7']);
     }
-    mode.split(',').any(|part| part.contains(['+', '=']) && part.rsplit(['+', '=']).next().is_some_and(|set| set.contains('s')))
+    mode.split(',').any(|part| {
+        part.contains(['+', '=']) && part.rsplit(['+', '=']).next().is_some_and(|set| set.contains('s'))
+    })
 }
 
 /// `chmod`, `chown`, `chgrp`.
 pub(super) fn rights(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     let recursive = cmd.args.short("R") || cmd.args.long("recursive");
-    let mode_like = |word: &Word| word.is_option() && word.text.chars().skip(1).all(|c| "rwxXstugo,+-=".contains(c));
+    let mode_like =
+        |word: &Word| word.is_option() && word.text.chars().skip(1).all(|c| "rwxXstugo,+-=".contains(c));
     let named = cmd.args.0.iter().any(mode_like) || cmd.args.long("reference");
     let operands = cmd.args.operands();
     let mut worst = Judgement::Plain;
@@ -292,8 +395,17 @@ pub(super) fn rights(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
 
 /// `find`: what it deletes and writes; what it runs is looked at on its own.
 pub(super) fn find(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
-    let leading = |word: &&Word| !(word.text.starts_with('-') && word.text.len() > 1) && !matches!(word.text.as_str(), "(" | "!" | ",");
-    let starts: Vec<Word> = cmd.args.0.iter().skip_while(|word| matches!(word.text.as_str(), "-L" | "-P" | "-H")).take_while(leading).cloned().collect();
+    let leading = |word: &&Word| {
+        !(word.text.starts_with('-') && word.text.len() > 1) && !matches!(word.text.as_str(), "(" | "!" | ",")
+    };
+    let starts: Vec<Word> = cmd
+        .args
+        .0
+        .iter()
+        .skip_while(|word| matches!(word.text.as_str(), "-L" | "-P" | "-H"))
+        .take_while(leading)
+        .cloned()
+        .collect();
     let starts = if starts.is_empty() { vec![Word::exact(".")] } else { starts };
     let mut worst = Judgement::Safe;
     for (nth, word) in cmd.args.0.iter().enumerate() {
@@ -309,7 +421,12 @@ pub(super) fn find(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     if runs {
         worst = worst.worst(Judgement::Plain);
     }
-    let wipes = runs && cmd.args.0.iter().any(|word| matches!(super::programs::base(&word.text), "rm" | "shred" | "unlink"));
+    let wipes = runs
+        && cmd
+            .args
+            .0
+            .iter()
+            .any(|word| matches!(super::programs::base(&word.text), "rm" | "shred" | "unlink"));
     if removes || wipes {
         let recursive = removes || cmd.args.begins(&["-r", "-R", "-fr", "-fR", "--recursive"]);
         worst = worst.worst(find_deletes(run, cmd, &starts, recursive));
@@ -325,7 +442,18 @@ fn find_deletes(run: &Run<'_>, cmd: &Cmd<'_>, starts: &[Word], recursive: bool) 
     let named = value_after(&["-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"]);
     let by_name = named.is_some_and(|word| !takes_all(&word.text) && word.text != ".*");
     let narrowed = by_name
-        || value_after(&["-mtime", "-mmin", "-atime", "-ctime", "-cmin", "-newer", "-size", "-inum", "-samefile"]).is_some()
+        || value_after(&[
+            "-mtime",
+            "-mmin",
+            "-atime",
+            "-ctime",
+            "-cmin",
+            "-newer",
+            "-size",
+            "-inum",
+            "-samefile",
+        ])
+        .is_some()
         || cmd.args.any(&["-empty"]);
     for start in starts {
         for path in run.scope.paths(start) {
@@ -346,20 +474,36 @@ fn find_deletes(run: &Run<'_>, cmd: &Cmd<'_>, starts: &[Word], recursive: bool) 
 /// `tar`, `zip` and the like: options that run something, and where they write.
 pub(super) fn archive(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     let mut worst = Judgement::Plain;
-    let runs = ["--checkpoint-action", "--to-command", "--use-compress-program", "--rsh-command", "--info-script", "--new-volume-script",
-        "-TT", "--unzip-command", "-I", "--absolute-names", "--remove-files", "-F"];
+    let runs = [
+        "--checkpoint-action",
+        "--to-command",
+        "--use-compress-program",
+        "--rsh-command",
+        "--info-script",
+        "--new-volume-script",
+        "-TT",
+        "--unzip-command",
+        "-I",
+        "--absolute-names",
+        "--remove-files",
+        "-F",
+    ];
     if cmd.args.begins(&runs) || (cmd.name.ends_with("tar") && cmd.args.short("P")) {
         worst = worst.worst(Judgement::risky("runs a program, or writes where the archive says"));
     }
-    for target in cmd.args.values("-C", "--directory").iter().chain(&cmd.args.values("-d", "--one-top-level")) {
+    for target in cmd.args.values("-C", "--directory").iter().chain(&cmd.args.values("-d", "--one-top-level"))
+    {
         worst = worst.worst(run.writes(target));
     }
     if cmd.name.ends_with("tar") {
         let mode = cmd.args.0.first().map_or("", |word| word.text.trim_start_matches('-'));
         let creates = cmd.args.long("create") || (!mode.contains('=') && mode.contains(['c', 'r', 'u']));
-        let file = cmd.args.values("-f", "--file").first().cloned().or_else(|| {
-            mode.ends_with('f').then(|| cmd.args.0.get(1).cloned()).flatten()
-        });
+        let file = cmd
+            .args
+            .values("-f", "--file")
+            .first()
+            .cloned()
+            .or_else(|| mode.ends_with('f').then(|| cmd.args.0.get(1).cloned()).flatten());
         if let Some(file) = file.filter(|file| creates && file.text != "-") {
             worst = worst.worst(run.writes(&file));
         }
@@ -380,7 +524,11 @@ pub(super) fn change_directory(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
         return Judgement::Plain;
     }
     run.scope.cd(operands.first().copied(), home);
-    if cmd.args.0.iter().all(|word| word.literal) && cmd.name == "cd" { Judgement::Safe } else { Judgement::Plain }
+    if cmd.args.0.iter().all(|word| word.literal) && cmd.name == "cd" {
+        Judgement::Safe
+    } else {
+        Judgement::Plain
+    }
 }
 
 /// Programs of the shell that change its variables or options.

@@ -44,34 +44,168 @@ const READS: &[(&str, &[&str])] = &[
 
 /// Options that make even a reading command run or write something.
 const READS_NOT: &[&str] = &[
-    "--output", "--ext-diff", "--textconv", "--open-files-in-pager", "-O", "--no-index", "--upload-pack", "--exec", "--paginate",
-    "--contents", "--show-signature", "--filters", "-o",
+    "--output",
+    "--ext-diff",
+    "--textconv",
+    "--open-files-in-pager",
+    "-O",
+    "--no-index",
+    "--upload-pack",
+    "--exec",
+    "--paginate",
+    "--contents",
+    "--show-signature",
+    "--filters",
+    "-o",
 ];
 
 /// Commands that change the repository in ordinary ways.
 const PLAIN: &[&str] = &[
-    "add", "commit", "branch", "tag", "checkout", "switch", "merge", "rebase", "pull", "fetch", "push", "clone", "init", "mv", "rm",
-    "stash", "remote", "config", "reset", "restore", "revert", "cherry-pick", "apply", "am", "format-patch", "worktree", "submodule",
-    "bisect", "notes", "clean", "gc", "reflog", "archive", "bundle", "sparse-checkout", "update-index", "hash-object", "write-tree",
-    "commit-tree", "read-tree", "symbolic-ref", "update-ref", "fsck", "maintenance", "rerere", "lfs", "help", "ls-remote", "repack",
-    "pack-refs", "prune", "mktree", "unpack-objects", "stage", "replace", "mailinfo", "interpret-trailers", "column", "request-pull",
-    "commit-graph", "multi-pack-index", "checkout-index", "check-ref-format", "get-tar-commit-id", "flow", "absorb", "diagnose",
+    "add",
+    "commit",
+    "branch",
+    "tag",
+    "checkout",
+    "switch",
+    "merge",
+    "rebase",
+    "pull",
+    "fetch",
+    "push",
+    "clone",
+    "init",
+    "mv",
+    "rm",
+    "stash",
+    "remote",
+    "config",
+    "reset",
+    "restore",
+    "revert",
+    "cherry-pick",
+    "apply",
+    "am",
+    "format-patch",
+    "worktree",
+    "submodule",
+    "bisect",
+    "notes",
+    "clean",
+    "gc",
+    "reflog",
+    "archive",
+    "bundle",
+    "sparse-checkout",
+    "update-index",
+    "hash-object",
+    "write-tree",
+    "commit-tree",
+    "read-tree",
+    "symbolic-ref",
+    "update-ref",
+    "fsck",
+    "maintenance",
+    "rerere",
+    "lfs",
+    "help",
+    "ls-remote",
+    "repack",
+    "pack-refs",
+    "prune",
+    "mktree",
+    "unpack-objects",
+    "stage",
+    "replace",
+    "mailinfo",
+    "interpret-trailers",
+    "column",
+    "request-pull",
+    "commit-graph",
+    "multi-pack-index",
+    "checkout-index",
+    "check-ref-format",
+    "get-tar-commit-id",
+    "flow",
+    "absorb",
+    "diagnose",
 ];
 
 /// Commands that run other programs or give away secrets.
 const RUNS: &[&str] = &[
-    "difftool", "mergetool", "filter-branch", "filter-repo", "send-email", "credential", "daemon", "instaweb", "web--browse", "hook",
-    "p4", "svn", "shell", "upload-pack", "receive-pack", "http-backend", "cvsserver", "imap-send", "gui", "citool", "gitk", "fast-import",
-    "credential-store", "credential-cache", "remote-ext", "remote-fd", "for-each-repo", "scalar", "quiltimport", "archimport", "bugreport",
+    "difftool",
+    "mergetool",
+    "filter-branch",
+    "filter-repo",
+    "send-email",
+    "credential",
+    "daemon",
+    "instaweb",
+    "web--browse",
+    "hook",
+    "p4",
+    "svn",
+    "shell",
+    "upload-pack",
+    "receive-pack",
+    "http-backend",
+    "cvsserver",
+    "imap-send",
+    "gui",
+    "citool",
+    "gitk",
+    "fast-import",
+    "credential-store",
+    "credential-cache",
+    "remote-ext",
+    "remote-fd",
+    "for-each-repo",
+    "scalar",
+    "quiltimport",
+    "archimport",
+    "bugreport",
 ];
 
 /// Settings that are harmless to give.
 const SETTINGS: &[&str] = &[
-    "color.", "user.name", "user.email", "core.quotepath", "advice.", "log.", "init.defaultbranch", "commit.gpgsign=false",
-    "tag.gpgsign=false", "core.autocrlf", "core.eol", "diff.renames", "diff.renamelimit", "diff.noprefix", "pull.rebase", "pull.ff",
-    "merge.conflictstyle", "merge.ff", "push.default", "fetch.prune", "core.filemode", "core.ignorecase", "column.", "status.",
-    "rebase.autostash", "core.pager=cat", "core.pager=", "core.longpaths", "rerere.enabled", "gc.auto", "branch.", "core.abbrev",
-    "push.autosetupremote", "diff.algorithm", "diff.colormoved", "grep.", "core.whitespace", "http.postbuffer", "safe.directory",
+    "color.",
+    "user.name",
+    "user.email",
+    "core.quotepath",
+    "advice.",
+    "log.",
+    "init.defaultbranch",
+    "commit.gpgsign=false",
+    "tag.gpgsign=false",
+    "core.autocrlf",
+    "core.eol",
+    "diff.renames",
+    "diff.renamelimit",
+    "diff.noprefix",
+    "pull.rebase",
+    "pull.ff",
+    "merge.conflictstyle",
+    "merge.ff",
+    "push.default",
+    "fetch.prune",
+    "core.filemode",
+    "core.ignorecase",
+    "column.",
+    "status.",
+    "rebase.autostash",
+    "core.pager=cat",
+    "core.pager=",
+    "core.longpaths",
+    "rerere.enabled",
+    "gc.auto",
+    "branch.",
+    "core.abbrev",
+    "push.autosetupremote",
+    "diff.algorithm",
+    "diff.colormoved",
+    "grep.",
+    "core.whitespace",
+    "http.postbuffer",
+    "safe.directory",
 ];
 
 /// git taken apart.
@@ -119,7 +253,15 @@ fn parts<'w>(run: &mut Run<'_>, words: &'w [Word]) -> Parts<'w> {
                 if !matches!(text, "-p" | "--paginate" | "--bare" | "--no-replace-objects") {
                     globals = Judgement::risky("points git to another place or program");
                 }
-                if matches!(text, "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--config-env" | "--super-prefix") {
+                if matches!(
+                    text,
+                    "--git-dir"
+                        | "--work-tree"
+                        | "--namespace"
+                        | "--exec-path"
+                        | "--config-env"
+                        | "--super-prefix"
+                ) {
                     rest = rest.get(1..).unwrap_or_default();
                 }
             }
@@ -132,7 +274,11 @@ fn parts<'w>(run: &mut Run<'_>, words: &'w [Word]) -> Parts<'w> {
 fn is_harmless(setting: &str) -> bool {
     let setting = setting.to_ascii_lowercase();
     SETTINGS.iter().any(|kept| {
-        if kept.ends_with('.') || kept.ends_with("=cat") { setting.starts_with(kept) } else { setting == *kept || setting.starts_with(&format!("{kept}=")) && !kept.ends_with('=') }
+        if kept.ends_with('.') || kept.ends_with("=cat") {
+            setting.starts_with(kept)
+        } else {
+            setting == *kept || setting.starts_with(&format!("{kept}=")) && !kept.ends_with('=')
+        }
     }) && !setting.contains('!')
 }
 
@@ -147,10 +293,40 @@ pub(super) fn is_safe(run: &mut Run<'_>, words: &[Word]) -> bool {
     let only = |allowed: &[&str]| args.0.iter().all(|word| allowed.contains(&word.text.as_str()));
     match parts.name.as_str() {
         "branch" => {
-            let listing = ["-a", "-r", "-v", "-vv", "--list", "-l", "--all", "--remotes", "--show-current", "--verbose", "--no-color", "-av", "-avv", "-rv"];
-            args.any(&["--list", "-l"]) && !args.short("dDmMcCuf") && !args.begins(&["--delete", "--move", "--copy", "--set-up", "--edit", "--force", "--unset", "--track", "--no-track", "--create"])
+            let listing = [
+                "-a",
+                "-r",
+                "-v",
+                "-vv",
+                "--list",
+                "-l",
+                "--all",
+                "--remotes",
+                "--show-current",
+                "--verbose",
+                "--no-color",
+                "-av",
+                "-avv",
+                "-rv",
+            ];
+            args.any(&["--list", "-l"])
+                && !args.short("dDmMcCuf")
+                && !args.begins(&[
+                    "--delete",
+                    "--move",
+                    "--copy",
+                    "--set-up",
+                    "--edit",
+                    "--force",
+                    "--unset",
+                    "--track",
+                    "--no-track",
+                    "--create",
+                ])
                 || only(&listing)
-                || (args.begins(&["--contains", "--merged", "--no-merged", "--points-at"]) && operands.len() <= 1 && !args.short("dDmMcCuf"))
+                || (args.begins(&["--contains", "--merged", "--no-merged", "--points-at"])
+                    && operands.len() <= 1
+                    && !args.short("dDmMcCuf"))
         }
         "tag" => args.0.is_empty() || (args.any(&["-l", "--list", "-n"]) && !args.short("dafsumF")),
         "remote" => only(&["-v", "--verbose"]) || operands.first().is_some_and(|word| word.text == "get-url"),
@@ -158,7 +334,11 @@ pub(super) fn is_safe(run: &mut Run<'_>, words: &[Word]) -> bool {
         "worktree" => operands.first().is_some_and(|word| word.text == "list"),
         "reflog" => operands.first().is_none_or(|word| word.text == "show"),
         "submodule" => operands.first().is_some_and(|word| word.text == "status"),
-        "config" => args.begins(&["--get"]) && operands.len() == 1 && !operands.iter().any(|word| word.text.contains("token")),
+        "config" => {
+            args.begins(&["--get"])
+                && operands.len() == 1
+                && !operands.iter().any(|word| word.text.contains("token"))
+        }
         "symbolic-ref" => operands.len() == 1 && !args.short("dm") && !args.long("delete"),
         "bisect" => operands.first().is_some_and(|word| word.text == "log"),
         name => READS.iter().any(|(read, not)| *read == name && !args.any(not)),
@@ -189,21 +369,34 @@ pub(super) fn judge(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
 fn destroys(name: &str, args: Args<'_>) -> Option<&'static str> {
     let operands = args.operands();
     let first = operands.first().map_or("", |word| word.text.as_str());
-    let whole = |word: &&Word| matches!(word.text.as_str(), "." | "./" | "*" | ":/" | ":" | "..") || word.glob;
+    let whole =
+        |word: &&Word| matches!(word.text.as_str(), "." | "./" | "*" | ":/" | ":" | "..") || word.glob;
     let lost = match name {
         "reset" => args.long("hard") || args.long("merge") || args.long("keep"),
         "clean" => !(args.short("n") || args.long("dry-run")),
         "checkout" => {
-            args.short("f") || args.long("force") || args.any(&["--"]) || args.any(&["--ours", "--theirs"]) || operands.iter().any(|word| whole(word)) || args.any(&["-B"])
+            args.short("f")
+                || args.long("force")
+                || args.any(&["--"])
+                || args.any(&["--ours", "--theirs"])
+                || operands.iter().any(|word| whole(word))
+                || args.any(&["-B"])
         }
         "checkout-index" => args.short("f"),
         "switch" => args.short("fC") || args.long("force") || args.long("discard-changes"),
         "restore" => !(args.short("S") || args.long("staged")) || args.short("W") || args.long("worktree"),
         "stash" => matches!(first, "drop" | "clear"),
         "push" => {
-            args.short("fd") || args.begins(&["--force", "--mirror", "--delete", "--prune", "+", ":"]) || operands.iter().any(|word| word.text.starts_with(['+', ':']))
+            args.short("fd")
+                || args.begins(&["--force", "--mirror", "--delete", "--prune", "+", ":"])
+                || operands.iter().any(|word| word.text.starts_with(['+', ':']))
         }
-        "branch" => args.short("D") || (args.short("d") && args.short("f")) || args.short("MC") || (args.long("delete") && args.long("force")),
+        "branch" => {
+            args.short("D")
+                || (args.short("d") && args.short("f"))
+                || args.short("MC")
+                || (args.long("delete") && args.long("force"))
+        }
         "tag" => args.short("df") || args.long("delete") || args.long("force"),
         "reflog" => matches!(first, "expire" | "delete"),
         "gc" => args.begins(&["--prune=now", "--prune=all", "--aggressive"]),
@@ -225,9 +418,18 @@ fn destroys(name: &str, args: Args<'_>) -> Option<&'static str> {
 fn runs(name: &str, args: Args<'_>) -> Option<&'static str> {
     let operands = args.operands();
     let first = operands.first().map_or("", |word| word.text.as_str());
-    let anywhere = args.begins(&[
-        "--upload-pack", "--receive-pack", "--exec", "--ext-diff", "--open-files-in-pager", "ext::", "--template", "--config", "--output",
-    ]) || operands.iter().any(|word| word.text.contains("ext::") || word.text.starts_with("fd::"));
+    let anywhere =
+        args.begins(&[
+            "--upload-pack",
+            "--receive-pack",
+            "--exec",
+            "--ext-diff",
+            "--open-files-in-pager",
+            "ext::",
+            "--template",
+            "--config",
+            "--output",
+        ]) || operands.iter().any(|word| word.text.contains("ext::") || word.text.starts_with("fd::"));
     let here = match name {
         "rebase" => args.short("xi") || args.long("exec") || args.long("interactive"),
         "bisect" => first == "run",
@@ -235,7 +437,9 @@ fn runs(name: &str, args: Args<'_>) -> Option<&'static str> {
         "clone" | "fetch" | "pull" | "ls-remote" => args.any(&["-u", "-c"]) && name != "pull",
         "grep" => args.short("O"),
         "config" => sets_program(args),
-        "remote" => matches!(first, "add" | "set-url") && operands.iter().any(|word| word.text.starts_with('-')),
+        "remote" => {
+            matches!(first, "add" | "set-url") && operands.iter().any(|word| word.text.starts_with('-'))
+        }
         "maintenance" => matches!(first, "start" | "register"),
         "archive" => args.long("remote"),
         "apply" => args.long("unsafe-paths"),
@@ -249,14 +453,17 @@ fn runs(name: &str, args: Args<'_>) -> Option<&'static str> {
 
 /// `git config` with a value: fine for what is known to be harmless, in this repository.
 fn sets_program(args: Args<'_>) -> bool {
-    let outside = args.any(&["--global", "--system", "-f", "--file", "--edit", "-e"]) || args.begins(&["--file="]);
+    let outside =
+        args.any(&["--global", "--system", "-f", "--file", "--edit", "-e"]) || args.begins(&["--file="]);
     let mut operands = args.operands();
     if operands.first().is_some_and(|word| matches!(word.text.as_str(), "set" | "get" | "list" | "unset")) {
         operands.remove(0);
     }
-    let reads = args.begins(&["--get", "--list", "-l", "--show"]) || args.any(&["get", "list"]) || operands.len() < 2;
+    let reads =
+        args.begins(&["--get", "--list", "-l", "--show"]) || args.any(&["get", "list"]) || operands.len() < 2;
     if reads {
-        return args.any(&["--edit", "-e"]) || args.begins(&["--unset", "--remove-section", "--rename-section"]) && outside;
+        return args.any(&["--edit", "-e"])
+            || args.begins(&["--unset", "--remove-section", "--rename-section"]) && outside;
     }
     let [key, value, ..] = operands.as_slice() else { return false };
     let setting = format!("{}={}", key.text, value.text);
@@ -265,7 +472,8 @@ fn sets_program(args: Args<'_>) -> bool {
 
 /// Where a command that makes directories would make them.
 fn places(run: &mut Run<'_>, name: &str, args: Args<'_>) -> Judgement {
-    let takes = &["-b", "--branch", "--depth", "-o", "--origin", "-B", "--reference", "--initial-branch", "-j"];
+    let takes =
+        &["-b", "--branch", "--depth", "-o", "--origin", "-B", "--reference", "--initial-branch", "-j"];
     let operands = args.operands_but(takes);
     let target = match name {
         "clone" => operands.get(1),
@@ -282,7 +490,9 @@ fn places(run: &mut Run<'_>, name: &str, args: Args<'_>) -> Judgement {
     if matches!(name, "rm" | "mv") {
         for word in operands.iter().filter(|word| !word.glob) {
             let paths = run.scope.paths(word);
-            run.out.writes.extend(paths.into_iter().filter(|path| run.at.roots.iter().any(|root| path.starts_with(root))));
+            run.out.writes.extend(
+                paths.into_iter().filter(|path| run.at.roots.iter().any(|root| path.starts_with(root))),
+            );
         }
     }
     worst

@@ -7,29 +7,190 @@ use super::run::Run;
 
 /// Programs that want the network, with the words that say so; none: always.
 const WANTS: &[(&[&str], &[&str])] = &[
-    (&["curl", "wget", "wget2", "http", "https", "xh", "aria2c", "ssh", "scp", "sftp", "nc", "ncat", "netcat", "socat", "telnet", "ftp",
-        "lftp", "mosh", "ping", "dig", "nslookup", "host", "whois", "traceroute", "nmap", "gh", "glab", "npx", "bunx", "uvx", "rclone",
-        "aws", "gcloud", "az", "twine", "tftp", "ngrok", "apt", "apt-get", "yum", "dnf", "apk", "pacman", "brew", "yt-dlp"], &[]),
+    (
+        &[
+            "curl",
+            "wget",
+            "wget2",
+            "http",
+            "https",
+            "xh",
+            "aria2c",
+            "ssh",
+            "scp",
+            "sftp",
+            "nc",
+            "ncat",
+            "netcat",
+            "socat",
+            "telnet",
+            "ftp",
+            "lftp",
+            "mosh",
+            "ping",
+            "dig",
+            "nslookup",
+            "host",
+            "whois",
+            "traceroute",
+            "nmap",
+            "gh",
+            "glab",
+            "npx",
+            "bunx",
+            "uvx",
+            "rclone",
+            "aws",
+            "gcloud",
+            "az",
+            "twine",
+            "tftp",
+            "ngrok",
+            "apt",
+            "apt-get",
+            "yum",
+            "dnf",
+            "apk",
+            "pacman",
+            "brew",
+            "yt-dlp",
+        ],
+        &[],
+    ),
     (&["git"], &["push", "fetch", "pull", "clone", "ls-remote", "send-email", "request-pull"]),
-    (&["npm", "pnpm", "yarn", "bun"], &["install", "i", "ci", "add", "update", "upgrade", "publish", "audit", "outdated", "view", "search",
-        "login", "create", "init", "dlx", "remove", "x"]),
-    (&["pip", "pip3", "pipx", "uv", "poetry", "pdm", "conda", "mamba", "rye"], &["install", "download", "add", "sync", "lock", "update", "search",
-        "publish", "create", "wheel"]),
-    (&["cargo"], &["install", "fetch", "update", "add", "publish", "search", "login", "yank", "vendor", "generate-lockfile"]),
+    (
+        &["npm", "pnpm", "yarn", "bun"],
+        &[
+            "install", "i", "ci", "add", "update", "upgrade", "publish", "audit", "outdated", "view",
+            "search", "login", "create", "init", "dlx", "remove", "x",
+        ],
+    ),
+    (
+        &["pip", "pip3", "pipx", "uv", "poetry", "pdm", "conda", "mamba", "rye"],
+        &["install", "download", "add", "sync", "lock", "update", "search", "publish", "create", "wheel"],
+    ),
+    (
+        &["cargo"],
+        &[
+            "install",
+            "fetch",
+            "update",
+            "add",
+            "publish",
+            "search",
+            "login",
+            "yank",
+            "vendor",
+            "generate-lockfile",
+        ],
+    ),
     (&["go"], &["get", "install", "mod"]),
-    (&["gem", "bundle", "composer", "mix", "cpan", "cpanm", "luarocks", "opam", "stack", "cabal", "dart", "flutter", "nuget", "vcpkg", "conan",
-        "helm", "docker", "podman", "rustup", "terraform", "nix", "deno", "mvn", "gradle", "dotnet"], &["install", "update", "get", "pull", "push", "fetch",
-        "restore", "add", "upgrade", "require", "login", "init", "publish", "self", "deps.get", "toolchain", "target", "pub"]),
+    (
+        &[
+            "gem",
+            "bundle",
+            "composer",
+            "mix",
+            "cpan",
+            "cpanm",
+            "luarocks",
+            "opam",
+            "stack",
+            "cabal",
+            "dart",
+            "flutter",
+            "nuget",
+            "vcpkg",
+            "conan",
+            "helm",
+            "docker",
+            "podman",
+            "rustup",
+            "terraform",
+            "nix",
+            "deno",
+            "mvn",
+            "gradle",
+            "dotnet",
+        ],
+        &[
+            "install",
+            "update",
+            "get",
+            "pull",
+            "push",
+            "fetch",
+            "restore",
+            "add",
+            "upgrade",
+            "require",
+            "login",
+            "init",
+            "publish",
+            "self",
+            "deps.get",
+            "toolchain",
+            "target",
+            "pub",
+        ],
+    ),
     (&["yarn"], &[""]),
 ];
 
 /// Short options of curl that send something or write a setting.
 const CURL_SENDS: &[&str] = &[
-    "-d", "-F", "-T", "--data", "--form", "--upload-file", "--json", "--post-data", "--post-file", "--body-data", "--body-file", "-K",
-    "--config", "--netrc", "-n", "--use-askpass", "--proxy", "-x", "--url-query", "--unix-socket", "--socks", "--preproxy", "-b",
-    "--cookie", "-c", "--cookie-jar", "-E", "--cert", "--key", "--method", "--header=Authorization", "--execute", "-e", "--libcurl",
-    "--output-dir", "-Q", "--quote", "-u", "--user", "--resolve", "--load-cookies", "--input-file", "--mail-from", "--telnet-option", "--dump-header",
-    "--trace", "--stderr", "--etag-save", "--hsts", "--ca-directory", "--directory-prefix", "-P",
+    "-d",
+    "-F",
+    "-T",
+    "--data",
+    "--form",
+    "--upload-file",
+    "--json",
+    "--post-data",
+    "--post-file",
+    "--body-data",
+    "--body-file",
+    "-K",
+    "--config",
+    "--netrc",
+    "-n",
+    "--use-askpass",
+    "--proxy",
+    "-x",
+    "--url-query",
+    "--unix-socket",
+    "--socks",
+    "--preproxy",
+    "-b",
+    "--cookie",
+    "-c",
+    "--cookie-jar",
+    "-E",
+    "--cert",
+    "--key",
+    "--method",
+    "--header=Authorization",
+    "--execute",
+    "-e",
+    "--libcurl",
+    "--output-dir",
+    "-Q",
+    "--quote",
+    "-u",
+    "--user",
+    "--resolve",
+    "--load-cookies",
+    "--input-file",
+    "--mail-from",
+    "--telnet-option",
+    "--dump-header",
+    "--trace",
+    "--stderr",
+    "--etag-save",
+    "--hsts",
+    "--ca-directory",
+    "--directory-prefix",
+    "-P",
 ];
 
 /// Methods that change something at the other end.
@@ -39,9 +200,12 @@ const CHANGING: &[&str] = &["POST", "PUT", "DELETE", "PATCH"];
 pub(super) fn note(run: &mut Run<'_>, name: &str, args: Args<'_>) {
     let pip_module = name.starts_with("python") && args.any(&["pip"]) && args.any(&["install", "download"]);
     let first = args.operands().first().map_or("", |word| word.text.as_str());
-    let submodule = name == "git" && (args.any(&["submodule"]) && args.any(&["update", "add"]) || args.any(&["remote"]) && args.any(&["update"]));
+    let submodule = name == "git"
+        && (args.any(&["submodule"]) && args.any(&["update", "add"])
+            || args.any(&["remote"]) && args.any(&["update"]));
     let listed = WANTS.iter().any(|(names, words)| {
-        names.contains(&name) && (words.is_empty() || words.contains(&first) || (name == "git" && args.any(words)))
+        names.contains(&name)
+            && (words.is_empty() || words.contains(&first) || (name == "git" && args.any(words)))
     });
     run.out.network |= listed || pip_module || submodule;
 }
@@ -65,7 +229,9 @@ pub(super) fn transfer(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     if sends(cmd) && (!local || cmd.args.0.iter().any(|word| word.text.contains('@'))) {
         worst = worst.worst(Judgement::risky("sends something out"));
     }
-    if cmd.args.begins(&["-K", "--config", "--use-askpass", "--libcurl", "--execute"]) || cmd.args.operands().iter().any(|word| word.text.starts_with("file:")) {
+    if cmd.args.begins(&["-K", "--config", "--use-askpass", "--libcurl", "--execute"])
+        || cmd.args.operands().iter().any(|word| word.text.starts_with("file:"))
+    {
         worst = worst.worst(Judgement::risky("does what a file says"));
     }
     worst
@@ -75,18 +241,29 @@ fn sends(cmd: &Cmd<'_>) -> bool {
     let methods = cmd.args.values("-X", "--request");
     let changing = methods.iter().any(|word| CHANGING.contains(&word.text.to_ascii_uppercase().as_str()));
     let httpie = matches!(cmd.name.as_str(), "http" | "https" | "xh") && cmd.args.any(CHANGING);
-    let long = |word: &str| CURL_SENDS.iter().any(|option| option.starts_with("--") && word.starts_with(option));
+    let long =
+        |word: &str| CURL_SENDS.iter().any(|option| option.starts_with("--") && word.starts_with(option));
     let short = |word: &str| {
-        CURL_SENDS.iter().any(|option| option.len() == 2 && word.starts_with(option) && !word.starts_with("--"))
+        CURL_SENDS
+            .iter()
+            .any(|option| option.len() == 2 && word.starts_with(option) && !word.starts_with("--"))
     };
     // Clusters such as `-sd @file`: the last letters may take a value.
     let clustered = |word: &str| {
-        cmd.name == "curl" && word.starts_with('-') && !word.starts_with("--") && word.len() <= 5 && word.contains(['d', 'F', 'T', 'K'])
+        cmd.name == "curl"
+            && word.starts_with('-')
+            && !word.starts_with("--")
+            && word.len() <= 5
+            && word.contains(['d', 'F', 'T', 'K'])
     };
     let wget_short = cmd.name.starts_with("wget");
     changing
         || httpie
-        || cmd.args.0.iter().any(|word| long(&word.text) || clustered(&word.text) || (!wget_short && short(&word.text)))
+        || cmd
+            .args
+            .0
+            .iter()
+            .any(|word| long(&word.text) || clustered(&word.text) || (!wget_short && short(&word.text)))
 }
 
 fn is_local(url: &str) -> bool {

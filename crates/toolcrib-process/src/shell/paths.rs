@@ -7,11 +7,55 @@ use std::path::{Component, Path, PathBuf};
 
 /// Directories whose loss breaks a machine.
 const SYSTEM: &[&str] = &[
-    "/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/media", "/mnt", "/nix", "/opt", "/proc",
-    "/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var", "/usr/bin", "/usr/lib", "/usr/lib64", "/usr/local",
-    "/usr/sbin", "/usr/share", "/usr/include", "/usr/local/bin", "/usr/local/lib", "/var/lib", "/var/log", "/etc/ssh",
-    "/var/tmp", "/var/cache", "/Applications", "/Library", "/System", "/Users", "/Volumes", "/private", "/private/etc",
-    "/private/var", "/cores", "/c", "/mnt/c", "/mnt/c/Windows", "/mnt/c/Users",
+    "/",
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/home",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/media",
+    "/mnt",
+    "/nix",
+    "/opt",
+    "/proc",
+    "/root",
+    "/run",
+    "/sbin",
+    "/srv",
+    "/sys",
+    "/tmp",
+    "/usr",
+    "/var",
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/local",
+    "/usr/sbin",
+    "/usr/share",
+    "/usr/include",
+    "/usr/local/bin",
+    "/usr/local/lib",
+    "/var/lib",
+    "/var/log",
+    "/etc/ssh",
+    "/var/tmp",
+    "/var/cache",
+    "/Applications",
+    "/Library",
+    "/System",
+    "/Users",
+    "/Volumes",
+    "/private",
+    "/private/etc",
+    "/private/var",
+    "/cores",
+    "/c",
+    "/mnt/c",
+    "/mnt/c/Windows",
+    "/mnt/c/Users",
 ];
 
 /// Directories anyone may write to.
@@ -23,25 +67,73 @@ const HARMLESS_DEVICES: &[&str] =
 
 /// How the names of raw devices begin.
 const RAW_DEVICES: &[&str] = &[
-    "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "dm-", "md", "loop", "nbd", "ram", "zram", "sr", "mapper",
-    "mem", "kmem", "port", "bcache", "zd", "drbd", "mtd", "ubi", "block", "fd0", "nst", "st0", "core", "root",
+    "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "dm-", "md", "loop", "nbd", "ram", "zram",
+    "sr", "mapper", "mem", "kmem", "port", "bcache", "zd", "drbd", "mtd", "ubi", "block", "fd0", "nst",
+    "st0", "core", "root",
 ];
 
 /// Files whose change hands over the machine.
 const ACCOUNTS: &[&str] = &[
-    "/etc/passwd", "/etc/shadow", "/etc/gshadow", "/etc/group", "/etc/sudoers", "/etc/sudoers.d", "/etc/pam.d",
-    "/etc/ld.so.preload", "/etc/doas.conf", "/proc/sysrq-trigger", "/private/etc/passwd", "/private/etc/sudoers",
+    "/etc/passwd",
+    "/etc/shadow",
+    "/etc/gshadow",
+    "/etc/group",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/pam.d",
+    "/etc/ld.so.preload",
+    "/etc/doas.conf",
+    "/proc/sysrq-trigger",
+    "/private/etc/passwd",
+    "/private/etc/sudoers",
     "/private/etc/master.passwd",
 ];
 
 /// Names of files and directories that hold secrets, wherever they are.
 const SECRET_NAMES: &[&str] = &[
-    ".ssh", ".aws", ".gnupg", ".netrc", "_netrc", ".azure", ".kube", ".pgpass", ".my.cnf", ".npmrc", ".pypirc",
-    ".git-credentials", ".vault-token", ".htpasswd", ".password-store", ".bash_history", ".zsh_history", ".python_history",
-    ".node_repl_history", ".psql_history", ".mysql_history", ".sqlite_history", ".boto", ".s3cfg", ".dockercfg",
-    ".terraformrc", ".env", ".envrc", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "credentials.json",
-    "service-account.json", "login.keychain", "Keychains",
-    "secrets.yml", "secrets.yaml", "secrets.json", "secrets.toml", ".secrets", "credentials.toml", "key4.db",
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".netrc",
+    "_netrc",
+    ".azure",
+    ".kube",
+    ".pgpass",
+    ".my.cnf",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".vault-token",
+    ".htpasswd",
+    ".password-store",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".mysql_history",
+    ".sqlite_history",
+    ".boto",
+    ".s3cfg",
+    ".dockercfg",
+    ".terraformrc",
+    ".env",
+    ".envrc",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "credentials.json",
+    "service-account.json",
+    "login.keychain",
+    "Keychains",
+    "secrets.yml",
+    "secrets.yaml",
+    "secrets.json",
+    "secrets.toml",
+    ".secrets",
+    "credentials.toml",
+    "key4.db",
     "logins.json",
 ];
 
@@ -65,8 +157,20 @@ const SECRET_PAIRS: &[(&str, &str)] = &[
 ];
 
 /// Endings of files that hold keys.
-const SECRET_ENDINGS: &[&str] =
-    &[".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", "_history", ".ovpn", ".asc", ".gpg"];
+const SECRET_ENDINGS: &[&str] = &[
+    ".pem",
+    ".key",
+    ".p12",
+    ".pfx",
+    ".jks",
+    ".keystore",
+    ".kdbx",
+    ".ppk",
+    "_history",
+    ".ovpn",
+    ".asc",
+    ".gpg",
+];
 
 /// Endings that make a secret-looking name a harmless example.
 const EXAMPLES: &[&str] = &[".example", ".sample", ".template", ".dist", ".defaults", ".pub", ".md"];
@@ -244,7 +348,12 @@ pub(super) fn loss(path: &Path, at: &Surroundings) -> Loss {
 }
 
 fn whole(path: &Path, at: &Surroundings) -> Option<Loss> {
-    if at.roots.iter().flat_map(|root| root.ancestors()).any(|kept| kept != Path::new("/") && may_be(path, kept)) {
+    if at
+        .roots
+        .iter()
+        .flat_map(|root| root.ancestors())
+        .any(|kept| kept != Path::new("/") && may_be(path, kept))
+    {
         return Some(Loss::Root);
     }
     if at.home.as_deref().is_some_and(|home| may_be(path, home)) {
@@ -304,7 +413,10 @@ pub(super) enum Place {
 /// Where a normalised path, which may be a pattern, would be written.
 pub(super) fn place(path: &Path, at: &Surroundings) -> Place {
     let text = path.to_string_lossy();
-    if HARMLESS_DEVICES.contains(&text.as_ref()) || path.starts_with("/dev/fd") || path.starts_with("/dev/pts") {
+    if HARMLESS_DEVICES.contains(&text.as_ref())
+        || path.starts_with("/dev/fd")
+        || path.starts_with("/dev/pts")
+    {
         return Place::Nowhere;
     }
     if path.starts_with("/dev/tcp") || path.starts_with("/dev/udp") {
@@ -369,7 +481,9 @@ fn is_secret_file(parts: &[&str]) -> bool {
         ["proc", _, "root" | "cwd" | "fd", ..] => true,
         ["proc", _, name] => is_glob(name) && matches(name, "environ"),
         ["run", "secrets", ..] | ["var", "run", "secrets", ..] => true,
-        ["etc", name] => ["shadow", "shadow-", "gshadow", "sudoers", "master.passwd"].iter().any(|s| matches(name, s)),
+        ["etc", name] => {
+            ["shadow", "shadow-", "gshadow", "sudoers", "master.passwd"].iter().any(|s| matches(name, s))
+        }
         ["etc", "ssl", "private", ..] | ["etc", "ssh", ..] | ["proc", "kcore"] => true,
         _ => false,
     }

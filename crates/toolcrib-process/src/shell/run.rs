@@ -87,7 +87,8 @@ impl<'a> Run<'a> {
     pub(super) fn finish(mut self) -> Analysis {
         if self.unproved {
             for simple in &mut self.out.commands {
-                simple.judgement = std::mem::replace(&mut simple.judgement, Judgement::Safe).worst(Judgement::Plain);
+                simple.judgement =
+                    std::mem::replace(&mut simple.judgement, Judgement::Safe).worst(Judgement::Plain);
             }
         }
         for paths in [&mut self.out.reads, &mut self.out.writes] {
@@ -108,7 +109,9 @@ impl<'a> Run<'a> {
     /// Looks at exact words from outside.
     pub(super) fn argv(&mut self, argv: &[String]) {
         let text = argv.iter().map(|word| scan::shown_word(word)).collect::<Vec<_>>().join(" ");
-        if let Some(why) = argv.iter().find_map(|word| parse::unreadable(word).filter(|_| word.contains('\0'))) {
+        if let Some(why) =
+            argv.iter().find_map(|word| parse::unreadable(word).filter(|_| word.contains('\0')))
+        {
             return self.found(&text, Vec::new(), 0, Judgement::risky(why));
         }
         let words = argv.iter().map(|word| Word::exact(word)).collect();
@@ -118,7 +121,12 @@ impl<'a> Run<'a> {
     /// Looks at a text inside another: the argument of `sh -c`, a function's body, a substitution's.
     pub(super) fn nested(&mut self, text: &str, flow: &Flow) {
         if self.texts >= DEEPEST_TEXT || !self.burn() {
-            return self.found(text, Vec::new(), 0, Judgement::risky("it is nested too deeply to be understood"));
+            return self.found(
+                text,
+                Vec::new(),
+                0,
+                Judgement::risky("it is nested too deeply to be understood"),
+            );
         }
         self.texts += 1;
         self.one_text(text, flow);
@@ -165,7 +173,9 @@ impl<'a> Run<'a> {
         self.fuel = 0;
         if !std::mem::replace(&mut self.exhausted, true) {
             let judgement = Judgement::risky("it does more than can be looked at");
-            self.out.commands.push(Simple { text: "…".to_owned(), words: Vec::new(), prefix: 0, judgement });
+            self.out
+                .commands
+                .push(Simple { text: "…".to_owned(), words: Vec::new(), prefix: 0, judgement });
         }
     }
 
@@ -181,7 +191,12 @@ impl<'a> Run<'a> {
     /// Does something one level deeper, unless that is too deep.
     pub(super) fn deeper(&mut self, text: &str, what: impl FnOnce(&mut Self)) {
         if self.walks >= DEEPEST_WALK {
-            return self.found(text, Vec::new(), 0, Judgement::risky("it is nested too deeply to be understood"));
+            return self.found(
+                text,
+                Vec::new(),
+                0,
+                Judgement::risky("it is nested too deeply to be understood"),
+            );
         }
         self.walks += 1;
         what(self);

@@ -23,23 +23,143 @@ const MANY: usize = usize::MAX;
 
 const READERS: &[Reader] = &[
     Reader {
-        names: &["ls", "dir", "vdir", "cat", "head", "tail", "wc", "grep", "egrep", "fgrep", "cut", "tr", "diff", "cmp", "stat", "du", "df",
-            "pwd", "echo", "true", "false", ":", "basename", "dirname", "realpath", "readlink", "which", "type", "uname", "whoami", "id",
-            "nl", "tac", "rev", "comm", "column", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "md5sum", "b2sum", "cksum",
-            "sum", "hexdump", "hd", "od", "strings", "seq", "sleep", "paste", "fold", "fmt", "expand", "unexpand", "join", "nproc", "arch",
-            "groups", "tty", "expr", "base64", "base32", "uptime", "free", "factor", "numfmt", "tsort", "look", "eza", "exa", "lsd", "tokei",
-            "cd", "test", "[", "exit", "dircolors", "pr", "whereis", "cal", "size", "nm"],
-        short: "", long: &[], words: &[], operands: MANY,
+        names: &[
+            "ls",
+            "dir",
+            "vdir",
+            "cat",
+            "head",
+            "tail",
+            "wc",
+            "grep",
+            "egrep",
+            "fgrep",
+            "cut",
+            "tr",
+            "diff",
+            "cmp",
+            "stat",
+            "du",
+            "df",
+            "pwd",
+            "echo",
+            "true",
+            "false",
+            ":",
+            "basename",
+            "dirname",
+            "realpath",
+            "readlink",
+            "which",
+            "type",
+            "uname",
+            "whoami",
+            "id",
+            "nl",
+            "tac",
+            "rev",
+            "comm",
+            "column",
+            "sha1sum",
+            "sha224sum",
+            "sha256sum",
+            "sha384sum",
+            "sha512sum",
+            "md5sum",
+            "b2sum",
+            "cksum",
+            "sum",
+            "hexdump",
+            "hd",
+            "od",
+            "strings",
+            "seq",
+            "sleep",
+            "paste",
+            "fold",
+            "fmt",
+            "expand",
+            "unexpand",
+            "join",
+            "nproc",
+            "arch",
+            "groups",
+            "tty",
+            "expr",
+            "base64",
+            "base32",
+            "uptime",
+            "free",
+            "factor",
+            "numfmt",
+            "tsort",
+            "look",
+            "eza",
+            "exa",
+            "lsd",
+            "tokei",
+            "cd",
+            "test",
+            "[",
+            "exit",
+            "dircolors",
+            "pr",
+            "whereis",
+            "cal",
+            "size",
+            "nm",
+        ],
+        short: "",
+        long: &[],
+        words: &[],
+        operands: MANY,
     },
     Reader { names: &["printf"], short: "v", long: &[], words: &[], operands: MANY },
-    Reader { names: &["file"], short: "CzZS", long: &["compile", "uncompress", "no-sandbox"], words: &[], operands: MANY },
-    Reader { names: &["sort"], short: "oT", long: &["output", "compress-program", "temporary-directory"], words: &[], operands: MANY },
-    Reader { names: &["shuf"], short: "o", long: &["output"], words: &[], operands: MANY },
-    Reader { names: &["rg"], short: "z", long: &["pre", "pre-glob", "hostname-bin", "search-zip"], words: &[], operands: MANY },
-    Reader { names: &["fd", "fdfind"], short: "xX", long: &["exec", "exec-batch"], words: &[], operands: MANY },
     Reader {
-        names: &["find"], short: "", long: &[],
-        words: &["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from"],
+        names: &["file"],
+        short: "CzZS",
+        long: &["compile", "uncompress", "no-sandbox"],
+        words: &[],
+        operands: MANY,
+    },
+    Reader {
+        names: &["sort"],
+        short: "oT",
+        long: &["output", "compress-program", "temporary-directory"],
+        words: &[],
+        operands: MANY,
+    },
+    Reader { names: &["shuf"], short: "o", long: &["output"], words: &[], operands: MANY },
+    Reader {
+        names: &["rg"],
+        short: "z",
+        long: &["pre", "pre-glob", "hostname-bin", "search-zip"],
+        words: &[],
+        operands: MANY,
+    },
+    Reader {
+        names: &["fd", "fdfind"],
+        short: "xX",
+        long: &["exec", "exec-batch"],
+        words: &[],
+        operands: MANY,
+    },
+    Reader {
+        names: &["find"],
+        short: "",
+        long: &[],
+        words: &[
+            "-exec",
+            "-execdir",
+            "-ok",
+            "-okdir",
+            "-delete",
+            "-fprint",
+            "-fprint0",
+            "-fprintf",
+            "-fls",
+            "-files0-from",
+        ],
         operands: MANY,
     },
     Reader { names: &["uniq"], short: "", long: &[], words: &[], operands: 1 },
@@ -50,21 +170,44 @@ const READERS: &[Reader] = &[
 
 /// Programs that are safe when asked for their version.
 const VERSIONED: &[&str] = &[
-    "cargo", "rustc", "rustup", "node", "npm", "pnpm", "yarn", "bun", "deno", "python", "python3", "pip", "pip3", "go", "java", "javac",
-    "ruby", "gem", "bundle", "perl", "php", "gcc", "g++", "clang", "cmake", "make", "git", "uv", "poetry", "tsc", "dotnet", "mvn", "gradle",
-    "swift", "zig", "lua", "ghc", "stack", "julia", "elixir", "rg", "fd", "jq", "curl", "wget", "bash", "docker", "rustfmt", "ninja",
+    "cargo", "rustc", "rustup", "node", "npm", "pnpm", "yarn", "bun", "deno", "python", "python3", "pip",
+    "pip3", "go", "java", "javac", "ruby", "gem", "bundle", "perl", "php", "gcc", "g++", "clang", "cmake",
+    "make", "git", "uv", "poetry", "tsc", "dotnet", "mvn", "gradle", "swift", "zig", "lua", "ghc", "stack",
+    "julia", "elixir", "rg", "fd", "jq", "curl", "wget", "bash", "docker", "rustfmt", "ninja",
 ];
 
 /// Programs whose operands are files that they read.
-const FILE_READERS: &[&str] =
-    &["cat", "head", "tail", "wc", "diff", "cmp", "nl", "tac", "rev", "comm", "file", "sort", "md5sum", "sha256sum", "hexdump", "od", "strings"];
+const FILE_READERS: &[&str] = &[
+    "cat",
+    "head",
+    "tail",
+    "wc",
+    "diff",
+    "cmp",
+    "nl",
+    "tac",
+    "rev",
+    "comm",
+    "file",
+    "sort",
+    "md5sum",
+    "sha256sum",
+    "hexdump",
+    "od",
+    "strings",
+];
 
 /// Whether the command is proved to only read. What is bad about it was already looked for.
 pub(super) fn is_safe(run: &mut Run<'_>, words: &[Word]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     let name = base(&program.text);
-    let trusted = program.text == name || ["/bin/", "/usr/bin/"].iter().any(|place| program.text == format!("{place}{name}"));
-    if !trusted || !words.iter().all(|word| word.known && word.literal) || program.glob || !globs_are_operands(rest) {
+    let trusted = program.text == name
+        || ["/bin/", "/usr/bin/"].iter().any(|place| program.text == format!("{place}{name}"));
+    if !trusted
+        || !words.iter().all(|word| word.known && word.literal)
+        || program.glob
+        || !globs_are_operands(rest)
+    {
         return false;
     }
     let args = Args(rest);
@@ -74,12 +217,24 @@ pub(super) fn is_safe(run: &mut Run<'_>, words: &[Word]) -> bool {
     let safe = match name {
         "git" => git::is_safe(run, rest),
         "sed" => sed(args),
-        "date" => !args.short("sf") && !args.long("set") && !args.long("file") && args.operands_but(&["-d", "--date", "-r", "--reference"]).iter().all(|word| word.text.starts_with('+')),
+        "date" => {
+            !args.short("sf")
+                && !args.long("set")
+                && !args.long("file")
+                && args
+                    .operands_but(&["-d", "--date", "-r", "--reference"])
+                    .iter()
+                    .all(|word| word.text.starts_with('+'))
+        }
         "command" => args.short("vV") && !args.short("p"),
         _ => READERS.iter().any(|reader| reader.names.contains(&name) && reader.allows(args)),
     };
     if safe && FILE_READERS.contains(&name) {
-        for word in args.operands_but(&["-n", "-c", "-k", "-t", "-N"]).iter().filter(|word| !word.glob && word.text != "-") {
+        for word in args
+            .operands_but(&["-n", "-c", "-k", "-t", "-N"])
+            .iter()
+            .filter(|word| !word.glob && word.text != "-")
+        {
             let paths = run.scope.paths(word);
             run.out.reads.extend(paths);
         }
@@ -89,7 +244,8 @@ pub(super) fn is_safe(run: &mut Run<'_>, words: &[Word]) -> bool {
 
 impl Reader {
     fn allows(&self, args: Args<'_>) -> bool {
-        let count = args.operands_but(&["-f", "-s", "-w", "-l", "-c", "-g", "--skip-fields", "--skip-chars"]).len();
+        let count =
+            args.operands_but(&["-f", "-s", "-w", "-l", "-c", "-g", "--skip-fields", "--skip-chars"]).len();
         !(!self.short.is_empty() && args.short(self.short))
             && !self.long.iter().any(|name| args.long(name))
             && !args.any(self.words)
@@ -107,12 +263,16 @@ fn globs_are_operands(words: &[Word]) -> bool {
 fn is_version(name: &str, args: Args<'_>) -> bool {
     match args.0 {
         [only] => {
-            matches!(only.text.as_str(), "--version" | "-V") || (only.text == "version" && matches!(name, "go" | "zig" | "docker"))
+            matches!(only.text.as_str(), "--version" | "-V")
+                || (only.text == "version" && matches!(name, "go" | "zig" | "docker"))
                 || (only.text == "-v" && matches!(name, "node" | "npm" | "php" | "pnpm" | "yarn" | "ruby"))
                 || (only.text == "-version" && matches!(name, "java" | "javac"))
                 || (only.text == "env" && name == "go")
         }
-        [first, second] => name == "rustc" && second.text == "--version" && first.text == "--verbose" || name == "cargo" && first.text == "--version" && second.text == "--verbose",
+        [first, second] => {
+            name == "rustc" && second.text == "--version" && first.text == "--verbose"
+                || name == "cargo" && first.text == "--version" && second.text == "--verbose"
+        }
         _ => false,
     }
 }

@@ -42,7 +42,13 @@ fn piece_forbidden(piece: &str, at: &Surroundings, cwd: Option<&Path>, home: &st
             Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{home}{rest}"),
             _ => text,
         };
-        words.push(Word { glob: is_glob(&text), known: !text.contains('$'), literal: false, source: raw.to_owned(), text });
+        words.push(Word {
+            glob: is_glob(&text),
+            known: !text.contains('$'),
+            literal: false,
+            source: raw.to_owned(),
+            text,
+        });
     }
     // Keywords and assignments before the command do not change it.
     let first = words.iter().position(|word| !is_leading(&word.text))?;
@@ -65,5 +71,9 @@ fn is_leading(word: &str) -> bool {
 /// A word as a shell would need it written, for people.
 pub(super) fn shown_word(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }

@@ -12,26 +12,117 @@ use tree_sitter::Node;
 
 /// Variables that make programs run something else.
 const HIJACKING: &[&str] = &[
-    "PATH", "IFS", "ENV", "BASH_ENV", "SHELLOPTS", "BASHOPTS", "PS0", "PS1", "PS4", "PROMPT_COMMAND", "PAGER", "MANPAGER",
-    "EDITOR", "VISUAL", "FCEDIT", "BROWSER", "LESSOPEN", "LESSCLOSE", "LESS", "MORE", "MANOPT", "TAR_OPTIONS", "RSYNC_RSH",
-    "RSYNC_CONNECT_PROG", "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME", "PYTHONINSPECT", "PYTHONBREAKPOINT",
-    "PYTHONWARNINGS", "NODE_OPTIONS", "NODE_PATH", "PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "RUBYOPT", "RUBYLIB",
-    "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH", "LUA_INIT", "LUA_PATH", "LUA_CPATH",
-    "PHP_INI_SCAN_DIR", "PHPRC", "R_PROFILE", "R_PROFILE_USER", "GCONV_PATH", "HOSTALIASES", "LOCPATH", "NLSPATH", "HOME",
-    "SHELL", "CDPATH", "FPATH", "ZDOTDIR", "INPUTRC", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "RUSTC", "RUSTDOC",
-    "CARGO_HOME", "GOFLAGS", "MAKEFLAGS", "MAKEFILES", "GNUMAKEFLAGS", "SSH_ASKPASS", "SUDO_ASKPASS", "SUDO_EDITOR",
-    "SVN_SSH", "SVN_EDITOR", "HGEDITOR", "CVS_RSH", "XDG_CONFIG_HOME", "OPENSSL_CONF", "TERMINFO", "DOCKER_HOST",
-    "GREP_OPTIONS", "RIPGREP_CONFIG_PATH", "WGETRC", "CURL_HOME", "NPM_CONFIG_SCRIPT_SHELL", "npm_config_script_shell",
-    "GIT_SSH_COMMAND", "COMP_WORDBREAKS", "HISTFILE", "EXECIGNORE", "GLOBIGNORE", "POSIXLY_CORRECT", "PIP_INDEX_URL",
+    "PATH",
+    "IFS",
+    "ENV",
+    "BASH_ENV",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "PS0",
+    "PS1",
+    "PS4",
+    "PROMPT_COMMAND",
+    "PAGER",
+    "MANPAGER",
+    "EDITOR",
+    "VISUAL",
+    "FCEDIT",
+    "BROWSER",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "LESS",
+    "MORE",
+    "MANOPT",
+    "TAR_OPTIONS",
+    "RSYNC_RSH",
+    "RSYNC_CONNECT_PROG",
+    "PYTHONSTARTUP",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PYTHONINSPECT",
+    "PYTHONBREAKPOINT",
+    "PYTHONWARNINGS",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "PERL5OPT",
+    "PERL5LIB",
+    "PERLLIB",
+    "PERL5DB",
+    "RUBYOPT",
+    "RUBYLIB",
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "CLASSPATH",
+    "LUA_INIT",
+    "LUA_PATH",
+    "LUA_CPATH",
+    "PHP_INI_SCAN_DIR",
+    "PHPRC",
+    "R_PROFILE",
+    "R_PROFILE_USER",
+    "GCONV_PATH",
+    "HOSTALIASES",
+    "LOCPATH",
+    "NLSPATH",
+    "HOME",
+    "SHELL",
+    "CDPATH",
+    "FPATH",
+    "ZDOTDIR",
+    "INPUTRC",
+    "RUSTC_WRAPPER",
+    "RUSTC_WORKSPACE_WRAPPER",
+    "RUSTC",
+    "RUSTDOC",
+    "CARGO_HOME",
+    "GOFLAGS",
+    "MAKEFLAGS",
+    "MAKEFILES",
+    "GNUMAKEFLAGS",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "SUDO_EDITOR",
+    "SVN_SSH",
+    "SVN_EDITOR",
+    "HGEDITOR",
+    "CVS_RSH",
+    "XDG_CONFIG_HOME",
+    "OPENSSL_CONF",
+    "TERMINFO",
+    "DOCKER_HOST",
+    "GREP_OPTIONS",
+    "RIPGREP_CONFIG_PATH",
+    "WGETRC",
+    "CURL_HOME",
+    "NPM_CONFIG_SCRIPT_SHELL",
+    "npm_config_script_shell",
+    "GIT_SSH_COMMAND",
+    "COMP_WORDBREAKS",
+    "HISTFILE",
+    "EXECIGNORE",
+    "GLOBIGNORE",
+    "POSIXLY_CORRECT",
+    "PIP_INDEX_URL",
 ];
 
 /// How such names may begin.
-const HIJACKING_STARTS: &[&str] = &["LD_", "DYLD_", "BASH_FUNC_", "MALLOC_", "CARGO_TARGET_", "PIP_CONFIG", "npm_config_"];
+const HIJACKING_STARTS: &[&str] =
+    &["LD_", "DYLD_", "BASH_FUNC_", "MALLOC_", "CARGO_TARGET_", "PIP_CONFIG", "npm_config_"];
 
 /// Variables of git that only say who and when, or how to print.
 const GIT_HARMLESS: &[&str] = &[
-    "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
-    "GIT_COMMITTER_DATE", "GIT_TERMINAL_PROMPT", "GIT_TRACE", "GIT_OPTIONAL_LOCKS", "GIT_MERGE_AUTOEDIT", "GIT_CURL_VERBOSE",
+    "GIT_AUTHOR_NAME",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_AUTHOR_DATE",
+    "GIT_COMMITTER_NAME",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_COMMITTER_DATE",
+    "GIT_TERMINAL_PROMPT",
+    "GIT_TRACE",
+    "GIT_OPTIONAL_LOCKS",
+    "GIT_MERGE_AUTOEDIT",
+    "GIT_CURL_VERBOSE",
 ];
 
 /// Values that turn a pager or an editor off.
@@ -61,7 +152,9 @@ pub(super) fn tilde(name: &str, home: Option<&Path>, scope: &Scope) -> Option<St
         "+" => scope.here().into_iter().next().flatten(),
         "-" => None,
         "root" => Some("/root".to_owned()),
-        name => name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c)).then(|| format!("/home/{name}")),
+        name => {
+            name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c)).then(|| format!("/home/{name}"))
+        }
     }
 }
 
@@ -112,7 +205,9 @@ impl Run<'_> {
                 let root = self.at.roots.iter().find(|root| cwd.is_some_and(|cwd| cwd.starts_with(root)));
                 vec![root.map(|root| root.to_string_lossy().into_owned())]
             }
-            _ if inner == "mktemp" || (inner.starts_with("mktemp -d") && !inner.contains(['/', ';', '&', '|', '-', 'p'])) => {
+            _ if inner == "mktemp"
+                || (inner.starts_with("mktemp -d") && !inner.contains(['/', ';', '&', '|', '-', 'p'])) =>
+            {
                 vec![Some("/tmp/mktemp".to_owned())]
             }
             "mktemp -d" => vec![Some("/tmp/mktemp".to_owned())],
@@ -139,15 +234,19 @@ impl Run<'_> {
     /// One assignment; what it substitutes is looked at too.
     pub(super) fn assignment(&mut self, node: Node<'_>, text: &str, passing: bool) -> Judgement {
         self.substitutions(node, text, &Flow::new());
-        let (Some(name), value) = (node.child_by_field_name("name"), node.child_by_field_name("value")) else {
+        let (Some(name), value) = (node.child_by_field_name("name"), node.child_by_field_name("value"))
+        else {
             return Judgement::risky("it cannot be understood");
         };
         let indexed = name.kind() == "subscript";
         let written = source(name, text).to_owned();
-        let words = value.map(|value| if value.kind() == "array" { Vec::new() } else { self.word(value, text).words });
+        let words = value
+            .map(|value| if value.kind() == "array" { Vec::new() } else { self.word(value, text).words });
         let value = match words.as_deref() {
             None => Some(String::new()),
-            Some([]) if node.child_by_field_name("value").is_some_and(|value| value.kind() != "array") => Some(String::new()),
+            Some([]) if node.child_by_field_name("value").is_some_and(|value| value.kind() != "array") => {
+                Some(String::new())
+            }
             Some([word]) => word.value().map(str::to_owned),
             Some(_) => None,
         };
@@ -218,7 +317,8 @@ impl Run<'_> {
     pub(super) fn redirect(&mut self, redirect: &Redirect, io: &mut Io) -> Judgement {
         let operator = redirect.operator.trim_start_matches(|c: char| c.is_ascii_digit());
         let target = &redirect.target;
-        let digits = |text: &str| text == "-" || text.trim_end_matches('-').chars().all(|c| c.is_ascii_digit());
+        let digits =
+            |text: &str| text == "-" || text.trim_end_matches('-').chars().all(|c| c.is_ascii_digit());
         if operator.ends_with('&') && operator != "&" && digits(&target.text) {
             return Judgement::Safe;
         }
@@ -291,7 +391,9 @@ impl Run<'_> {
         }
         let known = self.scope.known_parent(word).map(|parent| place(&parent.join("x"), self.at));
         match known {
-            Some(Place::Inside | Place::Temporary) if word.text.starts_with(|c| c != HOLE) => Judgement::Plain,
+            Some(Place::Inside | Place::Temporary) if word.text.starts_with(|c| c != HOLE) => {
+                Judgement::Plain
+            }
             _ => Judgement::risky("writes to a place that only running it would tell"),
         }
     }
@@ -377,7 +479,9 @@ impl Run<'_> {
                 worst = worst.worst(Judgement::risky("opens a network connection"));
             }
         }
-        if programs::reads_its_words(programs::base(name)) && self.names_secret(Args(words.get(1..).unwrap_or_default())) {
+        if programs::reads_its_words(programs::base(name))
+            && self.names_secret(Args(words.get(1..).unwrap_or_default()))
+        {
             worst = worst.worst(Judgement::risky("reads secrets"));
         }
         worst
@@ -395,8 +499,13 @@ impl Run<'_> {
                 let from_home = text.strip_prefix('~').and_then(|rest| Some((self.home()?, rest)));
                 match from_home {
                     Some((home, rest)) => is_secret(&home.join(rest.trim_start_matches('/'))),
-                    None if word.text.contains(HOLE) => text.split(HOLE).any(|part| is_secret(Path::new(part))),
-                    None => !text.contains([' ', '\n']) && self.scope.paths_of(text).iter().any(|path| is_secret(path)),
+                    None if word.text.contains(HOLE) => {
+                        text.split(HOLE).any(|part| is_secret(Path::new(part)))
+                    }
+                    None => {
+                        !text.contains([' ', '\n'])
+                            && self.scope.paths_of(text).iter().any(|path| is_secret(path))
+                    }
                 }
             })
         })
@@ -414,6 +523,7 @@ fn named(words: &[Word], judgement: &Judgement) -> (Vec<String>, usize) {
     if !all_known && !prefix_known {
         return (Vec::new(), 0);
     }
-    let shown = words.iter().map(|word| word.value().map_or_else(|| word.source.clone(), str::to_owned)).collect();
+    let shown =
+        words.iter().map(|word| word.value().map_or_else(|| word.source.clone(), str::to_owned)).collect();
     (shown, count)
 }

@@ -3,12 +3,12 @@
 //! The grammar hangs redirections on whole lists, and words that follow a redirection on the redirection; both are put back
 //! where bash has them. Whatever is not named here is only searched for substitutions, and keeps a text from being safe.
 
+use super::Judgement;
 use super::parse::{gaps_agree, source};
 use super::run::{Flow, Run};
 use super::scope::Scope;
 use super::simple::{Io, Redirect};
 use super::word::{Expanded, Gap, Word, expand};
-use super::Judgement;
 use tree_sitter::Node;
 
 /// Redirections that the grammar hung on something larger than the command they belong to.
@@ -45,8 +45,15 @@ impl Run<'_> {
             }
             "function_definition" => self.function(node, text, flow),
             "for_statement" => self.for_loop(node, text, &self.around_plain(flow), tail),
-            "compound_statement" | "do_group" | "if_statement" | "elif_clause" | "else_clause" | "while_statement"
-            | "case_statement" | "case_item" | "c_style_for_statement" => self.control(node, text, flow, tail),
+            "compound_statement"
+            | "do_group"
+            | "if_statement"
+            | "elif_clause"
+            | "else_clause"
+            | "while_statement"
+            | "case_statement"
+            | "case_item"
+            | "c_style_for_statement" => self.control(node, text, flow, tail),
             _ => self.substitutions(node, text, flow),
         }
     }
@@ -88,9 +95,11 @@ impl Run<'_> {
         let mut left = node;
         loop {
             let mut cursor = left.walk();
-            let children: Vec<Node<'_>> = left.children(&mut cursor).filter(|c| c.kind() != "comment").collect();
+            let children: Vec<Node<'_>> =
+                left.children(&mut cursor).filter(|c| c.kind() != "comment").collect();
             let [first, middle @ .., last] = children.as_slice() else { break };
-            let operator = middle.iter().map(Node::kind).find(|kind| *kind == "&&" || *kind == "||").unwrap_or("||");
+            let operator =
+                middle.iter().map(Node::kind).find(|kind| *kind == "&&" || *kind == "||").unwrap_or("||");
             parts.push((operator, *last));
             if first.kind() != "list" {
                 parts.push(("", *first));
@@ -113,8 +122,9 @@ impl Run<'_> {
     /// What runs if the statement before it failed.
     fn otherwise(&mut self, part: Node<'_>, text: &str, flow: &Flow, tail: &Tail<'_>) {
         let words = source(part, text);
-        let leaves = ["exit", "return", "{ exit", "(exit", "{ echo", "die"].iter().any(|word| words.starts_with(word))
-            && words.contains("exit") | words.contains("return") | words.starts_with("die");
+        let leaves =
+            ["exit", "return", "{ exit", "(exit", "{ echo", "die"].iter().any(|word| words.starts_with(word))
+                && words.contains("exit") | words.contains("return") | words.starts_with("die");
         if leaves {
             // Going on means that it did not fail.
             self.apart(|run| run.statement(part, text, flow, tail));
@@ -129,7 +139,8 @@ impl Run<'_> {
 
     fn pipeline(&mut self, node: Node<'_>, text: &str, flow: &Flow, tail: &Tail<'_>) {
         let mut cursor = node.walk();
-        let stages: Vec<Node<'_>> = node.named_children(&mut cursor).filter(|c| c.kind() != "comment").collect();
+        let stages: Vec<Node<'_>> =
+            node.named_children(&mut cursor).filter(|c| c.kind() != "comment").collect();
         let none = Tail::new();
         let mut flow = Flow { forked: true, ..flow.clone() };
         for (nth, stage) in stages.iter().enumerate() {
@@ -151,7 +162,8 @@ impl Run<'_> {
                     let words = self.command_words(node, text);
                     let (name, rest) = words.split_first()?;
                     if matches!(name.text.as_str(), "echo" | "printf") {
-                        let rest = rest.iter().filter(|word| !matches!(word.text.as_str(), "-n" | "-e" | "-ne"));
+                        let rest =
+                            rest.iter().filter(|word| !matches!(word.text.as_str(), "-n" | "-e" | "-ne"));
                         out.push_str(&rest.map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "));
                         out.push('\n');
                     }
@@ -197,15 +209,24 @@ impl Run<'_> {
         }
         let mut cursor = redirect.walk();
         let children: Vec<Node<'_>> = redirect.children(&mut cursor).collect();
-        let body = children.iter().find(|child| child.kind() == "heredoc_body").map(|body| source(*body, text).to_owned());
+        let body = children
+            .iter()
+            .find(|child| child.kind() == "heredoc_body")
+            .map(|body| source(*body, text).to_owned());
         for (nth, child) in children.iter().enumerate() {
-            let argument = redirect.field_name_for_child(u32::try_from(nth).unwrap_or(u32::MAX)) == Some("argument");
+            let argument =
+                redirect.field_name_for_child(u32::try_from(nth).unwrap_or(u32::MAX)) == Some("argument");
             if argument || !child.is_named() {
                 continue;
             }
             match child.kind() {
-                "heredoc_start" | "heredoc_body" | "heredoc_end" | "file_redirect" | "herestring_redirect"
-                | "file_descriptor" | "heredoc_redirect" => {}
+                "heredoc_start"
+                | "heredoc_body"
+                | "heredoc_end"
+                | "file_redirect"
+                | "herestring_redirect"
+                | "file_descriptor"
+                | "heredoc_redirect" => {}
                 "pipeline" => {
                     let flow = Flow { piped: true, feed: body.clone(), forked: true, ..flow.clone() };
                     self.apart(|run| run.walk(*child, text, &flow));
@@ -242,7 +263,8 @@ impl Run<'_> {
                     let mut cursor = node.walk();
                     for child in node.named_children(&mut cursor) {
                         let value = self.word(child, text).words;
-                        io.input = Some(value.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "));
+                        io.input =
+                            Some(value.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "));
                     }
                     worst = worst.worst(Judgement::Plain);
                 }
@@ -251,7 +273,8 @@ impl Run<'_> {
                     let inner: Vec<Node<'_>> = node.children_by_field_name("redirect", &mut cursor).collect();
                     stack.extend(inner.into_iter().rev());
                     let mut cursor = node.walk();
-                    let arguments: Vec<Node<'_>> = node.children_by_field_name("argument", &mut cursor).collect();
+                    let arguments: Vec<Node<'_>> =
+                        node.children_by_field_name("argument", &mut cursor).collect();
                     for argument in arguments {
                         words.extend(self.word(argument, text).words);
                     }
@@ -375,11 +398,16 @@ impl Run<'_> {
         let mut cursor = node.walk();
         let condition: Vec<&str> =
             node.children_by_field_name("condition", &mut cursor).map(|part| source(part, text)).collect();
-        let always = condition.first().is_some_and(|word| matches!(*word, "true" | ":" | "[ 1 ]" | "((1))" | "(( 1 ))"));
+        let always = condition
+            .first()
+            .is_some_and(|word| matches!(*word, "true" | ":" | "[ 1 ]" | "((1))" | "(( 1 ))"));
         let Some(body) = node.child_by_field_name("body") else { return false };
         let mut cursor = body.walk();
         let children: Vec<&str> = body.children(&mut cursor).map(|child| child.kind()).collect();
-        always && children.contains(&"&") && !source(body, text).contains("wait") && !source(body, text).contains("sleep")
+        always
+            && children.contains(&"&")
+            && !source(body, text).contains("wait")
+            && !source(body, text).contains("sleep")
     }
 
     fn for_loop(&mut self, node: Node<'_>, text: &str, flow: &Flow, tail: &Tail<'_>) {
@@ -420,7 +448,8 @@ impl Run<'_> {
 
     fn function(&mut self, node: Node<'_>, text: &str, flow: &Flow) {
         self.unproved = true;
-        let (Some(name), Some(body)) = (node.child_by_field_name("name"), node.child_by_field_name("body")) else {
+        let (Some(name), Some(body)) = (node.child_by_field_name("name"), node.child_by_field_name("body"))
+        else {
             return self.not_understood(source(node, text), "it cannot be understood");
         };
         let name = source(name, text).to_owned();
@@ -494,7 +523,8 @@ impl Run<'_> {
                     run.bare_redirects(node, text, flow, &tail);
                 } else if shown.starts_with('`') && shown.contains('\\') {
                     // Inside backticks a backslash is undone before anything else is.
-                    let inner = shown.trim_matches('`').replace("\\`", "`").replace("\\\\", "\\").replace("\\$", "$");
+                    let inner =
+                        shown.trim_matches('`').replace("\\`", "`").replace("\\\\", "\\").replace("\\$", "$");
                     run.nested(&inner, flow);
                 } else {
                     run.sequence(node, text, flow);

@@ -52,9 +52,15 @@ impl Word {
 /// One character or gap of a word, before expansion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Glyph {
-    Char { c: char, quoted: bool },
+    Char {
+        c: char,
+        quoted: bool,
+    },
     /// An expansion with the values it may have; `None` among them: anything.
-    Gap { values: Vec<Option<String>>, quoted: bool },
+    Gap {
+        values: Vec<Option<String>>,
+        quoted: bool,
+    },
     /// Where an unquoted value splits into two words.
     Split,
 }
@@ -154,7 +160,8 @@ impl Lexer<'_> {
                     self.push('$', false);
                 }
                 Some(c) => {
-                    self.odd |= matches!(c, '`' | ';' | '&' | '|' | '<' | '>' | '(' | ')') || c.is_whitespace();
+                    self.odd |=
+                        matches!(c, '`' | ';' | '&' | '|' | '<' | '>' | '(' | ')') || c.is_whitespace();
                     self.push(c, false);
                 }
                 None => {}
@@ -263,10 +270,8 @@ fn with_tilde(glyphs: Vec<Glyph>, tilde: &dyn Fn(&str) -> Option<String>) -> Vec
     if !matches!(glyphs.first(), Some(Glyph::Char { c: '~', quoted: false })) {
         return glyphs;
     }
-    let end = glyphs
-        .iter()
-        .position(|glyph| matches!(glyph, Glyph::Char { c: '/', .. }))
-        .unwrap_or(glyphs.len());
+    let end =
+        glyphs.iter().position(|glyph| matches!(glyph, Glyph::Char { c: '/', .. })).unwrap_or(glyphs.len());
     let mut name = String::new();
     for glyph in glyphs.iter().take(end).skip(1) {
         match glyph {
@@ -388,7 +393,9 @@ fn fill(glyphs: Vec<Glyph>, source: &str, literal: bool, words: &mut Vec<Word>) 
     let mut all: Vec<Vec<Glyph>> = vec![Vec::new()];
     for glyph in glyphs {
         let choices: Vec<Vec<Glyph>> = match &glyph {
-            Glyph::Gap { values, quoted } => values.iter().map(|value| filled(value.as_deref(), *quoted)).collect(),
+            Glyph::Gap { values, quoted } => {
+                values.iter().map(|value| filled(value.as_deref(), *quoted)).collect()
+            }
             _ => vec![vec![glyph]],
         };
         if let [only] = choices.as_slice() {
@@ -483,7 +490,10 @@ mod tests {
 
     #[test]
     fn known_values_split_and_combine() {
-        let gap = |values: &[&str]| Gap { range: 0..2, values: values.iter().map(|v| Some((*v).to_owned())).collect() };
+        let gap = |values: &[&str]| Gap {
+            range: 0..2,
+            values: values.iter().map(|v| Some((*v).to_owned())).collect(),
+        };
         let none = |_: &str| None;
         let texts = |source: &str, gaps: &[Gap]| {
             expand(source, gaps, &none).words.into_iter().map(|word| word.text).collect::<Vec<_>>()

@@ -1,11 +1,11 @@
 //! Programs that run other programs: what they would run is looked at in their place.
 
+use super::Judgement;
 use super::args::Args;
 use super::programs::base;
 use super::run::{Flow, Run};
 use super::simple::Io;
 use super::word::Word;
-use super::Judgement;
 
 /// A program whose words end in another command.
 struct Wrapper {
@@ -19,25 +19,92 @@ struct Wrapper {
 }
 
 const WRAPPERS: &[Wrapper] = &[
-    Wrapper { names: &["command", "time"], takes: &["-f", "-o", "--format", "--output"], operands: 0, keeps_safe: true },
-    Wrapper { names: &["builtin", "nohup", "setsid", "fakeroot", "unbuffer", "caffeinate", "catchsegv", "torsocks",
-        "proxychains", "proxychains4", "rlwrap", "winpty", "dbus-run-session", "xvfb-run", "coproc", "noglob", "nocorrect",
-        "then", "do", "else", "ccache", "sccache", "dotenv"], takes: &["-a", "-s", "-n", "-f", "-e"], operands: 0,
-        keeps_safe: false },
+    Wrapper {
+        names: &["command", "time"],
+        takes: &["-f", "-o", "--format", "--output"],
+        operands: 0,
+        keeps_safe: true,
+    },
+    Wrapper {
+        names: &[
+            "builtin",
+            "nohup",
+            "setsid",
+            "fakeroot",
+            "unbuffer",
+            "caffeinate",
+            "catchsegv",
+            "torsocks",
+            "proxychains",
+            "proxychains4",
+            "rlwrap",
+            "winpty",
+            "dbus-run-session",
+            "xvfb-run",
+            "coproc",
+            "noglob",
+            "nocorrect",
+            "then",
+            "do",
+            "else",
+            "ccache",
+            "sccache",
+            "dotenv",
+        ],
+        takes: &["-a", "-s", "-n", "-f", "-e"],
+        operands: 0,
+        keeps_safe: false,
+    },
     Wrapper { names: &["exec"], takes: &["-a"], operands: 0, keeps_safe: false },
     Wrapper { names: &["nice"], takes: &["-n", "--adjustment"], operands: 0, keeps_safe: true },
-    Wrapper { names: &["ionice"], takes: &["-c", "-n", "-p", "--class", "--classdata"], operands: 0, keeps_safe: true },
-    Wrapper { names: &["timeout", "gtimeout"], takes: &["-s", "-k", "--signal", "--kill-after"], operands: 1,
-        keeps_safe: true },
-    Wrapper { names: &["stdbuf"], takes: &["-i", "-o", "-e", "--input", "--output", "--error"], operands: 0,
-        keeps_safe: true },
+    Wrapper {
+        names: &["ionice"],
+        takes: &["-c", "-n", "-p", "--class", "--classdata"],
+        operands: 0,
+        keeps_safe: true,
+    },
+    Wrapper {
+        names: &["timeout", "gtimeout"],
+        takes: &["-s", "-k", "--signal", "--kill-after"],
+        operands: 1,
+        keeps_safe: true,
+    },
+    Wrapper {
+        names: &["stdbuf"],
+        takes: &["-i", "-o", "-e", "--input", "--output", "--error"],
+        operands: 0,
+        keeps_safe: true,
+    },
     Wrapper { names: &["chrt", "taskset"], takes: &["-p", "-T", "-P", "-D"], operands: 1, keeps_safe: false },
-    Wrapper { names: &["strace", "ltrace", "perf", "valgrind", "heaptrack", "rr"], takes: &["-o", "-e", "-p", "-s", "-E", "-u", "-P",
-        "-O", "-I", "-a", "-X"], operands: 0, keeps_safe: false },
+    Wrapper {
+        names: &["strace", "ltrace", "perf", "valgrind", "heaptrack", "rr"],
+        takes: &["-o", "-e", "-p", "-s", "-E", "-u", "-P", "-O", "-I", "-a", "-X"],
+        operands: 0,
+        keeps_safe: false,
+    },
     Wrapper { names: &["busybox", "toybox"], takes: &[], operands: 0, keeps_safe: false },
-    Wrapper { names: &["chpst", "softlimit", "prlimit", "numactl", "cpulimit", "setarch", "linux64", "linux32", "eatmydata",
-        "faketime", "ts-node-dev", "systemd-inhibit", "choom", "uclampset", "setpriv"], takes: &["-n", "-l", "-p"], operands: 0,
-        keeps_safe: false },
+    Wrapper {
+        names: &[
+            "chpst",
+            "softlimit",
+            "prlimit",
+            "numactl",
+            "cpulimit",
+            "setarch",
+            "linux64",
+            "linux32",
+            "eatmydata",
+            "faketime",
+            "ts-node-dev",
+            "systemd-inhibit",
+            "choom",
+            "uclampset",
+            "setpriv",
+        ],
+        takes: &["-n", "-l", "-p"],
+        operands: 0,
+        keeps_safe: false,
+    },
 ];
 
 /// Pairs of words that run what follows them in a project's environment.
@@ -67,12 +134,33 @@ const PROJECT: &[(&str, &[&str])] = &[
 ];
 
 /// Single words that do the same.
-const PROJECT_ALONE: &[&str] = &["npx", "bunx", "uvx", "pipx", "entr", "nix-shell", "cargo-watch", "watchexec", "nodemon"];
+const PROJECT_ALONE: &[&str] =
+    &["npx", "bunx", "uvx", "pipx", "entr", "nix-shell", "cargo-watch", "watchexec", "nodemon"];
 
 /// Shells that run the text behind `-c`, their script, or their input.
 const SHELLS: &[&str] = &[
-    "sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "rbash", "fish", "csh", "tcsh", "pwsh", "powershell", "yash", "oksh",
-    "lksh", "posh", "elvish", "nu", "xonsh", "hush", "ksh93",
+    "sh",
+    "bash",
+    "zsh",
+    "dash",
+    "ksh",
+    "ash",
+    "mksh",
+    "rbash",
+    "fish",
+    "csh",
+    "tcsh",
+    "pwsh",
+    "powershell",
+    "yash",
+    "oksh",
+    "lksh",
+    "posh",
+    "elvish",
+    "nu",
+    "xonsh",
+    "hush",
+    "ksh93",
 ];
 
 /// Looks into a program that runs another; false if it is none.
@@ -98,7 +186,10 @@ pub(super) fn unwrap(run: &mut Run<'_>, words: &[Word], io: &Io, text: &str, flo
             if name == "watch" {
                 code(run, &joined(inner), text, flow);
             } else {
-                inner.iter().filter(|word| !word.is_option()).for_each(|word| code(run, &word.text, text, flow));
+                inner
+                    .iter()
+                    .filter(|word| !word.is_option())
+                    .for_each(|word| code(run, &word.text, text, flow));
             }
         }
         "flock" => flock(run, rest, io, text, flow),
@@ -142,7 +233,8 @@ fn skip_options<'w>(words: &'w [Word], takes: &[&str], operands: usize) -> &'w [
                 return rest;
             }
         } else if word.is_option() || (word.text == "-" && left == 0) {
-            rest = if takes.contains(&word.text.as_str()) { after.get(1..).unwrap_or_default() } else { after };
+            rest =
+                if takes.contains(&word.text.as_str()) { after.get(1..).unwrap_or_default() } else { after };
         } else if left > 0 {
             left -= 1;
             rest = after;
@@ -238,7 +330,8 @@ fn shell(run: &mut Run<'_>, rest: &[Word], io: &Io, text: &str, flow: &Flow) {
             takes_code = true;
         } else if option.starts_with('-') && option.len() > 1 || option.starts_with('+') {
             let letters = option.trim_start_matches('-');
-            takes_code |= !option.starts_with("--") && letters.contains('c') || option.eq_ignore_ascii_case("-command");
+            takes_code |=
+                !option.starts_with("--") && letters.contains('c') || option.eq_ignore_ascii_case("-command");
             from_input |= !option.starts_with("--") && letters.contains('s');
             // `-euo pipefail -c …`: a cluster that ends in o takes the next word.
             if !option.starts_with("--") && letters.ends_with('o') {
@@ -269,14 +362,22 @@ fn script(run: &mut Run<'_>, rest: &[Word], file: &Word, text: &str, flow: &Flow
     } else {
         Judgement::risky("runs a script that only running it would tell")
     };
-    let words = if file.known { std::iter::once("sh".to_owned()) } else { return run.found(text, Vec::new(), 0, judgement) };
+    let words = if file.known {
+        std::iter::once("sh".to_owned())
+    } else {
+        return run.found(text, Vec::new(), 0, judgement);
+    };
     let words: Vec<String> = words.chain(rest.iter().map(|word| word.source.clone())).collect();
     run.found(text, words, 2, judgement.worst(flow.floor.clone()));
 }
 
 /// A shell that runs its input.
 fn input(run: &mut Run<'_>, io: &Io, text: &str, flow: &Flow) {
-    let why = if io.piped || io.file { "runs what another program or file gives it" } else { "runs what it is given" };
+    let why = if io.piped || io.file {
+        "runs what another program or file gives it"
+    } else {
+        "runs what it is given"
+    };
     if let Some(input) = &io.input {
         let before = run.out.commands.len();
         run.nested(input, &flow.plain());
@@ -298,9 +399,16 @@ fn env(run: &mut Run<'_>, rest: &[Word], io: &Io, text: &str, flow: &Flow) -> bo
         {
             flow.floor = flow.floor.worst(run.variable_set(name, word.known.then_some(value)));
             words = after;
-        } else if matches!(option, "-S" | "--split-string") || option.starts_with("-S") || option.starts_with("--split-string=") {
+        } else if matches!(option, "-S" | "--split-string")
+            || option.starts_with("-S")
+            || option.starts_with("--split-string=")
+        {
             let attached = option.trim_start_matches("--split-string=").trim_start_matches("-S");
-            let rest = if option == "-S" || option == "--split-string" { joined(after) } else { format!("{attached} {}", joined(after)) };
+            let rest = if option == "-S" || option == "--split-string" {
+                joined(after)
+            } else {
+                format!("{attached} {}", joined(after))
+            };
             run.nested(&rest, &flow);
             return true;
         } else if matches!(option, "-u" | "--unset") {
@@ -347,16 +455,34 @@ fn alias(run: &mut Run<'_>, rest: &[Word], text: &str, flow: &Flow) {
 
 fn xargs(run: &mut Run<'_>, rest: &[Word], io: &Io, text: &str, flow: &Flow) {
     let takes = &[
-        "-I", "-n", "-P", "-L", "-d", "-s", "-E", "-a", "--replace", "--max-args", "--max-procs", "--max-lines", "--delimiter",
-        "--arg-file", "-J", "-R",
+        "-I",
+        "-n",
+        "-P",
+        "-L",
+        "-d",
+        "-s",
+        "-E",
+        "-a",
+        "--replace",
+        "--max-args",
+        "--max-procs",
+        "--max-lines",
+        "--delimiter",
+        "--arg-file",
+        "-J",
+        "-R",
     ];
     let inner = skip_options(rest, takes, 0);
     let flow = flow.plain();
     if inner.is_empty() {
         return run.found(text, vec!["xargs".to_owned()], 0, flow.floor);
     }
-    let mark = Args(rest).values("-I", "--replace").first().map_or_else(|| "{}".to_owned(), |word| word.text.clone());
-    let mut fed: Vec<Word> = io.input.iter().flat_map(|input| input.split_whitespace()).take(32).map(Word::exact).collect();
+    let mark = Args(rest)
+        .values("-I", "--replace")
+        .first()
+        .map_or_else(|| "{}".to_owned(), |word| word.text.clone());
+    let mut fed: Vec<Word> =
+        io.input.iter().flat_map(|input| input.split_whitespace()).take(32).map(Word::exact).collect();
     for word in &mut fed {
         word.literal = false;
     }
@@ -368,12 +494,21 @@ fn xargs(run: &mut Run<'_>, rest: &[Word], io: &Io, text: &str, flow: &Flow) {
 
 /// The words with the mark that stands for what is put in as unknown.
 fn replaced(words: &[Word], mark: &str) -> Vec<Word> {
-    let unknown = |word: &Word| Word { text: word.text.replace(mark, "\u{fffc}"), known: false, literal: false, ..word.clone() };
-    words.iter().map(|word| if !mark.is_empty() && word.text.contains(mark) { unknown(word) } else { word.clone() }).collect()
+    let unknown = |word: &Word| Word {
+        text: word.text.replace(mark, "\u{fffc}"),
+        known: false,
+        literal: false,
+        ..word.clone()
+    };
+    words
+        .iter()
+        .map(|word| if !mark.is_empty() && word.text.contains(mark) { unknown(word) } else { word.clone() })
+        .collect()
 }
 
 fn parallel(run: &mut Run<'_>, rest: &[Word], io: &Io, text: &str, flow: &Flow) {
-    let inner = skip_options(rest, &["-j", "-n", "-N", "-a", "--jobs", "-I", "--colsep", "--delay", "--timeout"], 0);
+    let inner =
+        skip_options(rest, &["-j", "-n", "-N", "-a", "--jobs", "-I", "--colsep", "--delay", "--timeout"], 0);
     let words: Vec<Word> = inner.iter().filter(|word| !word.text.starts_with(":::")).cloned().collect();
     let before = run.out.commands.len();
     match words.as_slice() {
@@ -386,7 +521,12 @@ fn parallel(run: &mut Run<'_>, rest: &[Word], io: &Io, text: &str, flow: &Flow) 
         _ => run.command(replaced(&words, "{}"), &Io::default(), text, &flow.plain()),
     }
     keep_bad(run, before, text);
-    run.found(text, Vec::new(), 0, Judgement::risky("runs a program for each line it is given").worst(flow.floor.clone()));
+    run.found(
+        text,
+        Vec::new(),
+        0,
+        Judgement::risky("runs a program for each line it is given").worst(flow.floor.clone()),
+    );
 }
 
 fn flock(run: &mut Run<'_>, rest: &[Word], io: &Io, text: &str, flow: &Flow) {
@@ -406,7 +546,8 @@ fn after_exec(rest: &[Word], options: &[&str]) -> Vec<Vec<Word>> {
     let mut words = rest.iter();
     while let Some(word) = words.next() {
         if options.contains(&word.text.as_str()) {
-            let inner: Vec<Word> = words.by_ref().take_while(|word| word.text != ";" && word.text != "+").cloned().collect();
+            let inner: Vec<Word> =
+                words.by_ref().take_while(|word| word.text != ";" && word.text != "+").cloned().collect();
             let mut inner = replaced(&inner, "{}");
             if inner.iter().all(|word| word.known) {
                 inner.push(Word::unknown("…"));
@@ -423,13 +564,27 @@ fn after_exec(rest: &[Word], options: &[&str]) -> Vec<Vec<Word>> {
 
 /// `uv run x`, `npx x`: the whole is one program, but what it runs must not be bad.
 fn project(run: &mut Run<'_>, name: &str, rest: &[Word], text: &str, flow: &Flow) {
-    let takes = &["-p", "--package", "--with", "--python", "-n", "--extra", "--group", "--env-file", "-C", "--directory", "-E"];
+    let takes = &[
+        "-p",
+        "--package",
+        "--with",
+        "--python",
+        "-n",
+        "--extra",
+        "--group",
+        "--env-file",
+        "-C",
+        "--directory",
+        "-E",
+    ];
     let inner = if PROJECT_ALONE.contains(&name) {
         skip_options(rest, takes, 0)
     } else {
         let known = PROJECT.iter().find(|(program, _)| *program == name).map(|(_, subs)| *subs);
         match (known, skip_options(rest, takes, 0).split_first()) {
-            (Some(subs), Some((sub, after))) if subs.contains(&sub.text.as_str()) => skip_options(after, takes, 0),
+            (Some(subs), Some((sub, after))) if subs.contains(&sub.text.as_str()) => {
+                skip_options(after, takes, 0)
+            }
             _ => return,
         }
     };
@@ -439,5 +594,10 @@ fn project(run: &mut Run<'_>, name: &str, rest: &[Word], text: &str, flow: &Flow
     let before = run.out.commands.len();
     run.command(inner.to_vec(), &Io::default(), text, &flow.plain());
     keep_bad(run, before, text);
-    peek_code(run, rest.iter().filter(|word| word.text.starts_with('-')).cloned().collect::<Vec<_>>().as_slice(), text, flow);
+    peek_code(
+        run,
+        rest.iter().filter(|word| word.text.starts_with('-')).cloned().collect::<Vec<_>>().as_slice(),
+        text,
+        flow,
+    );
 }

@@ -31,7 +31,9 @@ pub(super) fn supervise(handover: Handover) {
         Ok(child) => {
             wire::tell(&control, &Event::Started { supervisor: own.as_raw_nonzero().get() });
             let status = Watch { own, control: &mut control, child, job: &job }.until_the_end();
-            let left_over = tree::kill_all(own);
+            let killed = tree::kill_all(own);
+            // Bubblewrap's own process is still on its way out.
+            let left_over = if job.confinement.wrapper_depth() == 0 { killed } else { 0 };
             Event::Exited {
                 code: status.and_then(|status| status.code()),
                 signal: status.and_then(|status| status.signal()),

@@ -40,6 +40,14 @@ pub fn run_if_asked() {
     }
 }
 
+/// Keeps others of the same user, commands among them, from looking into this process, and its memory from being
+/// written to disk when it crashes. For programs, not for libraries, to decide.
+pub fn harden() {
+    use rustix::process::{Resource, Rlimit, set_dumpable_behavior, setrlimit};
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+}
+
 pub(crate) fn own_binary_answers() -> bool {
     ANSWERS.load(Ordering::Relaxed)
 }

@@ -40,3 +40,16 @@ impl WorkspaceSpill {
         }
     }
 }
+
+/// A file for output that grows, and the path under which file tools read it.
+pub(crate) fn open(state: &StateDir, stream: &str) -> Option<(std::fs::File, String)> {
+    let folder = state.ensure(MOUNT).ok()?;
+    WorkspaceSpill(state.clone()).forget_oldest();
+    let name = format!("{stream}-{:08x}.txt", fastrand::u32(..));
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(folder.join(&name)).ok()?;
+    Some((file, format!("{MOUNT}://{name}")))
+}

@@ -287,6 +287,13 @@ impl ReadWorkspace {
         Ok(DirLocation { display: self.inner.display(&place), dir, parents })
     }
 
+    /// The path of a directory on the host, for programs to run in; none for memory.
+    pub fn host_directory(&self, path: &str) -> Result<Option<PathBuf>> {
+        let (place, _) = self.inner.open_folder(path)?;
+        let root = self.inner.root(place.root)?.info.path.clone();
+        Ok(root.map(|root| place.names.iter().fold(root, |path, name| path.join(name))))
+    }
+
     /// Paths on the host that nothing may change, whether they exist or not: for sandboxes around commands.
     pub fn protected_paths(&self) -> Vec<PathBuf> {
         self.inner.protected_paths()

@@ -14,7 +14,8 @@ use super::setup;
 /// The tools of the profile. Nothing of the workspace is opened for this.
 pub(crate) fn profile(global: &Global) -> Result<BoundProfile, Failure> {
     let registry = Registry::new();
-    toolcrib::tools::register_builtins(&registry).map_err(|error| Failure::usage(error.to_string()))?;
+    toolcrib::tools::register_builtins(&registry, &toolcrib::Workspace::memory().read_only())
+        .map_err(|error| Failure::usage(error.to_string()))?;
     let profile = toolcrib::tools::profiles::profile(&global.profile).map_err(Failure::usage)?;
     profile.bind(&registry).map_err(|wrong| Failure::usage(wrong.join("; ")))
 }

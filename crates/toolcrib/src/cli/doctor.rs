@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use serde_json::json;
+use toolcrib::process::Level;
 use toolcrib::{Access, Workspace};
 use toolcrib_core::tokens;
 use toolcrib_workspace::ChangeFilter;
@@ -57,10 +58,47 @@ fn checks(global: &Global) -> Vec<Check> {
     found.push(confinement());
     found.extend(state(global));
     found.push(tokenizer());
-    found.push(Check {
-        fix: Some("There is no tool that runs commands yet, so nothing needs a sandbox.".into()),
-        ..check("commands", Status::Warn, "not available")
-    });
+    found.extend(sandbox(global));
+    found
+}
+
+/// Each level, tried out with the real flags.
+fn sandbox(global: &Global) -> Vec<Check> {
+    let crib = match setup::crib(global) {
+        Ok((crib, _)) => crib,
+        Err(failure) => {
+            return vec![Check {
+                fix: Some("Commands cannot be run until this is mended.".into()),
+                ..check("commands", Status::Fail, failure.message())
+            }];
+        }
+    };
+    let report = crib.commands().examine();
+    let mut found = Vec::new();
+    let named = [("sandbox full", Some(&report.full)), ("sandbox landlock", report.landlock.as_ref())];
+    for (name, verdict) in named {
+        let Some(verdict) = verdict else { continue };
+        found.push(Check {
+            fix: verdict.advice.clone(),
+            ..check(name, if verdict.works { Status::Ok } else { Status::Warn }, &verdict.reason)
+        });
+    }
+    let chosen = match crib.commands().level() {
+        Ok(Level::Policy) => Check {
+            fix: Some(
+                "Every command that changes something is asked for; with nobody to ask it is denied.".into(),
+            ),
+            ..check("commands", Status::Warn, "run without a sandbox: level policy")
+        },
+        Ok(level) => check("commands", Status::Ok, format!("run at the level {level}")),
+        Err(error) => Check {
+            fix: Some(
+                "Commands cannot be run at all: mend the sandbox, or ask for less in toolcrib.toml.".into(),
+            ),
+            ..check("commands", Status::Fail, error.to_string())
+        },
+    };
+    found.push(chosen);
     found
 }
 

@@ -52,6 +52,9 @@ struct Global {
     /// How much may happen without a question. Default: full for your own calls, ask for an agent's.
     #[arg(long, global = true, value_enum)]
     policy: Option<CliPolicy>,
+    /// Confine commands exactly so: full, landlock or policy (not at all). Default: the best that works here.
+    #[arg(long, global = true, value_name = "LEVEL")]
+    sandbox: Option<toolcrib::process::Level>,
     /// Write what happens to this file, a JSON object a line; `-` for stderr.
     #[arg(long, global = true, value_name = "FILE")]
     events: Option<PathBuf>,

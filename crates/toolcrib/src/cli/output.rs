@@ -16,6 +16,10 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self {
             code: ErrorCode::ValidationError,

@@ -23,9 +23,11 @@ pub(crate) fn overview(global: &Global, output: &Output) -> Result<ExitCode, Fai
                 "git": path.join(".git").exists()})
         })
         .collect();
+    let (crib, _) = setup::crib(global)?;
+    let sandbox = crib.commands().level().map_or_else(|error| error.to_string(), |level| level.to_string());
     let seen = json!({
         "version": env!("CARGO_PKG_VERSION"), "workspace": shown, "profile": profile.name,
-        "policy": global.policy().as_str(), "tools": names, "state": state.path(),
+        "policy": global.policy().as_str(), "sandbox": sandbox, "tools": names, "state": state.path(),
     });
     output.print(&seen, |output| {
         let mut text = format!("{} {}\n\n", output.bold("toolcrib"), env!("CARGO_PKG_VERSION"));
@@ -38,6 +40,7 @@ pub(crate) fn overview(global: &Global, output: &Output) -> Result<ExitCode, Fai
             ));
         }
         text.push_str(&format!("state      {}\n", state.path().display()));
+        text.push_str(&format!("sandbox    {sandbox}\n"));
         text.push_str(&format!("profile    {} ({} tools)\n", profile.name, names.len()));
         text.push_str(&format!("tools      {}\n", names.join(" ")));
         text.push_str(&format!("\n{}\n", output.bold("Try")));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolcrib::{Access, ActivityStream, BuildError, ErrorCode, StateDir, Toolcrib};
+use toolcrib::{Access, ActivityStream, BuildError, CommandSettings, ErrorCode, StateDir, Toolcrib};
 use toolcrib_workspace::ErrorKind;
 
 use super::Global;
@@ -63,8 +63,12 @@ pub(crate) fn crib(global: &Global) -> Result<(Toolcrib, StateDir), Failure> {
     if let Some(path) = &global.events {
         write_events(&activity, path)?;
     }
-    let mut builder =
-        Toolcrib::builder().state(state.clone()).policy(global.policy()).profile(profile).activity(activity);
+    let mut builder = Toolcrib::builder()
+        .state(state.clone())
+        .policy(global.policy())
+        .commands(commands(global))
+        .profile(profile)
+        .activity(activity);
     for (path, access) in roots {
         builder = builder.root_with(path, access);
     }
@@ -73,6 +77,15 @@ pub(crate) fn crib(global: &Global) -> Result<(Toolcrib, StateDir), Failure> {
     }
     let crib = builder.build().map_err(|error| build_failure(&error))?;
     Ok((crib, state))
+}
+
+/// How commands are confined: the user's configuration, and the options over it.
+fn commands(global: &Global) -> CommandSettings {
+    let mut settings = CommandSettings::of_the_user();
+    if global.sandbox.is_some() {
+        settings.sandbox.level = global.sandbox;
+    }
+    settings
 }
 
 fn build_failure(error: &BuildError) -> Failure {

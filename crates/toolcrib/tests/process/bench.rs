@@ -6,23 +6,23 @@ use std::time::Duration;
 use tempfile::TempDir;
 use toolcrib_process::{Bounds, Commands, End, Level, Process, Program, Request, Root, Settings};
 
-pub struct World {
-    pub top: TempDir,
-    pub commands: Commands,
+pub(crate) struct World {
+    pub(crate) top: TempDir,
+    pub(crate) commands: Commands,
 }
 
 /// Not below `/tmp`, which every command sees as a place of its own.
-pub fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
     tempfile::Builder::new().prefix("w").tempdir_in(base).unwrap()
 }
 
 impl World {
-    pub fn at(level: Level) -> Self {
+    pub(crate) fn at(level: Level) -> Self {
         Self::with(|settings| settings.level = Some(level))
     }
 
-    pub fn with(adjust: impl FnOnce(&mut Settings)) -> Self {
+    pub(crate) fn with(adjust: impl FnOnce(&mut Settings)) -> Self {
         let top = folder();
         let root = top.path().join("ws");
         std::fs::create_dir_all(root.join(".git/hooks")).unwrap();
@@ -42,27 +42,27 @@ impl World {
         Self { top, commands: Commands::new(settings) }
     }
 
-    pub fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.top.path().join("ws")
     }
 
-    pub fn request(&self, line: &str) -> Request {
+    pub(crate) fn request(&self, line: &str) -> Request {
         Request {
             timeout: Some(Duration::from_secs(20)),
             ..Request::new(Program::Shell(line.to_owned()), self.root())
         }
     }
 
-    pub async fn start(&self, line: &str) -> Process {
+    pub(crate) async fn start(&self, line: &str) -> Process {
         self.commands.start(self.request(line)).await.unwrap()
     }
 
     /// Runs a line to its end: exit code, stdout, stderr.
-    pub async fn run(&self, line: &str) -> (i32, String, String) {
+    pub(crate) async fn run(&self, line: &str) -> (i32, String, String) {
         self.finish(self.request(line)).await
     }
 
-    pub async fn finish(&self, request: Request) -> (i32, String, String) {
+    pub(crate) async fn finish(&self, request: Request) -> (i32, String, String) {
         let process = self.commands.start(request).await.unwrap();
         let code = match process.wait().await {
             End::Exited { code } => code,
@@ -72,7 +72,7 @@ impl World {
         (code, output.stdout.text(), output.stderr.text())
     }
 
-    pub fn canary_is_untouched(&self) {
+    pub(crate) fn canary_is_untouched(&self) {
         assert_eq!(std::fs::read_to_string(self.top.path().join("out/canary")).unwrap(), "untouched");
         let names: Vec<_> = std::fs::read_dir(self.top.path().join("out")).unwrap().flatten().collect();
         assert_eq!(names.len(), 1, "{names:?}");
