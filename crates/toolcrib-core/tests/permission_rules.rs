@@ -36,13 +36,14 @@ fn effects(text: &str) -> (Effects, Vec<(String, String)>) {
 }
 
 fn command(part: &str) -> CommandEffect {
-    let (judgement, text) = match part.chars().next() {
-        Some('=') => (Judgement::Safe, &part[1..]),
-        Some('?') => (Judgement::Risky("it deletes".into()), &part[1..]),
-        Some('!') => (Judgement::Forbidden("it ends the machine".into()), &part[1..]),
-        Some('~') => (Judgement::Risky("only running it would tell".into()), &part[1..]),
-        _ => (Judgement::Plain, part),
+    let judgement = match part.chars().next() {
+        Some('=') => Judgement::Safe,
+        Some('?') => Judgement::Risky("it deletes".into()),
+        Some('!') => Judgement::Forbidden("it ends the machine".into()),
+        Some('~') => Judgement::Risky("only running it would tell".into()),
+        _ => Judgement::Plain,
     };
+    let text = part.trim_start_matches(['=', '?', '!', '~']);
     let words = if part.starts_with('~') { Vec::new() } else { shlex::split(text).unwrap() };
     let known = ["cargo", "git", "npm"].contains(&words.first().map_or("", String::as_str));
     CommandEffect { text: text.into(), prefix: if known { 2 } else { 1 }, words, judgement }
@@ -350,6 +351,7 @@ fn what_does_not_load_says_where_and_why() {
         ("[[rules]]\ndecision = \"deny\"\n", "`rules` is not known"),
         ("[permissions\n", "line 1"),
         ("a = 1\nb = = 2\n", "line 2"),
+        ("a = 1\n\n= 2\n", "line 3"),
         ("[permissions]\nrules = 3\n", "[permissions]"),
     ] {
         let said = RuleFile::parse(Scope::User, "the file", rules).unwrap_err();

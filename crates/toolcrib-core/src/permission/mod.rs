@@ -4,6 +4,7 @@
 //! the mode says what is asked about, rules what people wrote down, grants what they said when asked, and
 //! [`RulePolicy`] puts them together.
 
+mod book;
 mod grant;
 mod mode;
 mod pattern;
@@ -14,10 +15,11 @@ mod words;
 use std::future::Future;
 use std::pin::Pin;
 
+pub use book::{RuleBook, RuleFile, Scope};
 pub use grant::{Grant, GrantScope, GrantStore, GrantedCommand};
 pub use mode::{Contained, Containment, PolicyMode};
 pub use policy::RulePolicy;
-pub use rules::{PathAccess, Rule, RuleBook, RuleFile, RuleText, Scope, WordText, WordsText};
+pub use rules::{PathAccess, Rule, RuleText, WordText, WordsText};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

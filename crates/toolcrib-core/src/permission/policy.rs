@@ -4,8 +4,9 @@
 use std::cell::OnceCell;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use super::book::{RuleBook, RuleFile, Scope};
 use super::mode::{Contained, Containment, Part, parts, question};
-use super::rules::{Candidate, Rule, RuleBook, RuleFile, Scope};
+use super::rules::{Candidate, Rule};
 use super::words::refuses;
 use super::{Decision, Policy, PolicyMode, PolicyRequest, Verdict};
 use crate::effects::{CommandEffect, Judgement};

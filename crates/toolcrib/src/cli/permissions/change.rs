@@ -146,8 +146,7 @@ pub(super) fn trust(
         return Ok(());
     }
     let file = files.trust(trusted).map_err(refused)?;
-    let rules = super::described(files, &file);
-    output.print(&json!({"trusted": trusted, "path": path, "rules": rules["rules"]}), |output| {
+    output.print(&super::described(files, &file), |output| {
         super::section(files, &file, output).trim_start().to_owned()
     });
     Ok(())

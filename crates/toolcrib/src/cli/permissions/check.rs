@@ -1,7 +1,7 @@
 //! `toolcrib permissions check`.
 
 use clap::{ArgGroup, Args};
-use serde_json::{Value, json};
+use serde_json::json;
 use toolcrib::{CallRequest, Effects, ErrorCode, StateDir, ToolError, Toolcrib};
 use toolcrib_core::error::ErrorType;
 use toolcrib_core::permission::{Decision, Verdict};
@@ -43,10 +43,10 @@ pub(super) fn check(
     let explained = match (&args.command, &args.path, &args.host) {
         (Some(command), ..) => {
             let tool = known(crib, &tool(RUNS))?;
-            let mut arguments = json!({"command": command});
-            if args.network {
-                arguments["network"] = Value::Bool(true);
-            }
+            let arguments = match args.network {
+                true => json!({"command": command, "network": true}),
+                false => json!({"command": command}),
+            };
             crib.executor().explain(CallRequest::new(&open.session, tool, arguments))
         }
         (_, Some(path), _) => {
