@@ -13,3 +13,16 @@ fn the_readme_shows_the_examples() {
     shown("embed.rs", include_str!("../examples/embed.rs"));
     shown("own_tool.rs", include_str!("../examples/own_tool.rs"));
 }
+
+#[test]
+fn the_rules_in_the_documentation_load() {
+    use toolcrib::core::permission::{RuleFile, Scope};
+    let page = include_str!("../../../docs/permissions.md");
+    let examples: Vec<&str> =
+        page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert!(!examples.is_empty());
+    for example in examples {
+        let file = RuleFile::parse(Scope::User, "docs/permissions.md", example).unwrap();
+        assert!(!file.rules().is_empty(), "{example}");
+    }
+}

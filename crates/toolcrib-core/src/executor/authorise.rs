@@ -199,7 +199,9 @@ async fn confirmed(
         )),
         Ok(Answer::Deny { reason }) => {
             let said = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-            Err(denied(&request.effects, format!("the person said no{said}")))
+            Err(denied(&request.effects, format!("the person said no{said}")).suggest(
+                "Do not ask for the same again: go on another way, or ask the person what they want.",
+            ))
         }
         Err(_) => Err(denied(&request.effects, "asking failed, so the answer is no")),
     }

@@ -122,7 +122,7 @@ pub(super) fn question(
         (Part::Command(command), _) => return command_question(mode, command, contained),
         (_, PolicyMode::Full) => return None,
         (Part::Host(_), _) => "it reaches the network".to_owned(),
-        (Part::Write(path, Some(why)), PolicyMode::Auto) => format!("{path}: {why}"),
+        (Part::Write(path, Some(why)), _) => format!("{path}: {why}"),
         (_, PolicyMode::Auto) => return None,
         _ => "the policy is `ask`: every change is asked for".to_owned(),
     };

@@ -242,6 +242,7 @@ mod tests {
             ("cargo test", "cargo", false, false),
             ("./run.sh", "./run.sh a", false, true),
             ("./run.sh", "run.sh", false, false),
+            ("./run.sh", "/usr/bin/./run.sh", false, false),
         ] {
             assert_eq!(permits(&pattern(rule), &split(text), whole), expected, "{rule}: {text}");
         }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use serde_json::json;
 use toolcrib::process::Level;
-use toolcrib::{Access, Workspace};
+use toolcrib::{Access, RuleFiles, Workspace};
 use toolcrib_core::tokens;
 use toolcrib_workspace::ChangeFilter;
 
@@ -57,6 +57,7 @@ fn checks(global: &Global) -> Vec<Check> {
     found.extend(workspace(global));
     found.push(confinement());
     found.extend(state(global));
+    found.extend(rules(global));
     found.push(tokenizer());
     found.extend(sandbox(global));
     found
@@ -198,6 +199,24 @@ fn state(global: &Global) -> Vec<Check> {
         },
     });
     found
+}
+
+fn rules(global: &Global) -> Option<Check> {
+    let roots = setup::roots(global).ok()?;
+    let state = setup::state_of(&roots).ok()?;
+    let workspace =
+        roots.iter().fold(Workspace::builder(), |builder, (path, access)| builder.root(path, *access));
+    let book = RuleFiles::of(&workspace.build().ok()?, Some(&state)).load();
+    let problems: Vec<&str> = book.files.iter().filter_map(|file| file.problem()).collect();
+    let count: usize = book.files.iter().map(|file| file.rules().len()).sum();
+    Some(if problems.is_empty() {
+        check("rules", Status::Ok, format!("{count} in {} files", book.files.len()))
+    } else {
+        Check {
+            fix: Some("Until it is corrected, nothing but reading is permitted.".into()),
+            ..check("rules", Status::Fail, problems.join("; "))
+        }
+    })
 }
 
 fn tokenizer() -> Check {
