@@ -206,6 +206,7 @@ fn rules_about_commands() {
         ("ask", "allow glob=npm run test:*", "npm run test:unit", "allow"),
         ("ask", "allow glob=npm run test:*", "npm run build", "ask"),
         ("ask", "allow glob=npm run test", "npm run test x", "ask"),
+        ("ask", "allow glob=npm run test:*", "'npm run test:/../evil'", "ask"),
         // Spelled by a path.
         ("full", "deny command=git push", "/usr/bin/git push", "deny"),
         ("full", "deny command=git push", "/opt/x/git -C y push", "deny"),

@@ -194,8 +194,14 @@ fn a_project_tightens_and_allows_only_when_trusted() {
     assert_eq!(check(&bench, &["--path", "docs/a"]), "ask mode ask", "a changed file is another file");
     bench.write(".toolcrib/toolcrib.toml", &rules);
     assert_eq!(check(&bench, &["--path", "docs/a"]), "allow project:2 (path \"docs/**\")");
-    assert_eq!(permissions(&bench, &["trust", "--remove"]).json["trusted"], false);
+    assert_eq!(permissions(&bench, &["trust", "--remove"]).code, 0);
     assert_eq!(check(&bench, &["--path", "docs/a"]), "ask mode ask");
+    std::fs::remove_file(bench.path(".toolcrib/toolcrib.toml")).unwrap();
+    assert_eq!(
+        permissions(&bench, &["trust", "--remove"]).code,
+        0,
+        "also when there is nothing left to trust"
+    );
 }
 
 #[test]
@@ -238,6 +244,8 @@ fn what_does_not_load_denies_all_but_reading() {
     assert_eq!(write(&bench, "a.txt"), Value::Null);
     bench.write(".toolcrib/toolcrib.toml", "permissions = 3\n");
     denied("the project's");
+    let doctor = bench.run(&["doctor"]);
+    assert!(doctor.code == 1 && doctor.stdout.contains(".toolcrib/toolcrib.toml"), "{}", doctor.stdout);
     std::fs::remove_file(bench.path(".toolcrib/toolcrib.toml")).unwrap();
     assert_eq!(permissions(&bench, &["add", "--allow", "--path", "x"]).code, 0);
     std::fs::write(bench.find_state("grants.toml"), "[[permissions.rules]]\n").unwrap();

@@ -236,9 +236,11 @@ fn scopes(executor: &Executor, grant: Option<&Grant>) -> Vec<GrantScope> {
 
 fn nobody_to_ask(effects: &Effects, reason: &str, grant: Option<&Grant>) -> ToolError {
     let message = format!("this call needs a person's approval ({reason}), and there is nobody to ask");
-    let how = grant.map_or_else(
+    // A line that nobody would read is no help.
+    let line = grant.map(Grant::command_line).filter(|line| line.len() <= 500);
+    let how = line.map_or_else(
         || "they can do it, or allow it by policy".to_owned(),
-        |grant| format!("they can do it, or allow it with: {}", grant.command_line()),
+        |line| format!("they can do it, or allow it with: {line}"),
     );
     denied(effects, message)
         .suggest(format!("Go on without it and tell the person what you would have done; {how}"))
@@ -246,7 +248,7 @@ fn nobody_to_ask(effects: &Effects, reason: &str, grant: Option<&Grant>) -> Tool
 
 impl Executor {
     /// Says what would be decided about a call, grants of its session included, without making it: nothing is run,
-    /// asked, previewed or recorded. An error is one that the call would end with before anything is decided.
+    /// asked, previewed or recorded, and no hook is called. An error is one that the call would end with before anything is decided.
     pub fn explain(&self, request: CallRequest) -> Result<Verdict, ToolError> {
         let mut call = Call::unannounced(self, request);
         super::resolve::resolve(self, &mut call)?;

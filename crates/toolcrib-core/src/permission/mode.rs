@@ -1,11 +1,13 @@
 //! What may happen without a question, when no rule and no person has said more.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Decision, PolicyRequest};
 use crate::effects::{CommandEffect, Judgement};
+use crate::sanitize;
 
 /// How much may happen without a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +85,17 @@ pub(super) enum Part<'a> {
     Host(&'a str),
 }
 
+impl Part<'_> {
+    /// Whether it is known to change nothing and to reach nobody.
+    pub(super) fn only_looks(self) -> bool {
+        match self {
+            Self::Read(_) => true,
+            Self::Command(command) => command.judgement == Judgement::Safe,
+            _ => false,
+        }
+    }
+}
+
 /// All that a call does.
 pub(super) fn parts<'a>(request: &PolicyRequest<'a>) -> Vec<Part<'a>> {
     let effects = request.effects;
@@ -107,12 +120,7 @@ pub(super) fn question(
     part: Part<'_>,
     contained: &dyn Fn() -> Contained,
 ) -> Option<(Decision, String)> {
-    let only_looks = match part {
-        Part::Read(_) => true,
-        Part::Command(command) => command.judgement == Judgement::Safe,
-        _ => false,
-    };
-    if only_looks {
+    if part.only_looks() {
         return None;
     }
     if mode == PolicyMode::Plan {
@@ -134,7 +142,7 @@ fn command_question(
     command: &CommandEffect,
     contained: &dyn Fn() -> Contained,
 ) -> Option<(Decision, String)> {
-    let text = &command.text;
+    let text = shown(command);
     let risk = match &command.judgement {
         Judgement::Risky(why) => Some(why),
         _ => None,
@@ -150,4 +158,9 @@ fn command_question(
         _ => format!("the policy is `ask`: `{text}` changes things"),
     };
     Some((Decision::Ask, why))
+}
+
+/// A command as it is named in a reason: long ones are cut.
+pub(super) fn shown(command: &CommandEffect) -> Cow<'_, str> {
+    sanitize::visible_field(&command.text, 200)
 }

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::book::{RuleBook, RuleFile, Scope};
-use super::mode::{Contained, Containment, Part, parts, question};
+use super::mode::{Contained, Containment, Part, parts, question, shown};
 use super::rules::{Candidate, Rule};
 use super::words::refuses;
 use super::{Decision, Policy, PolicyMode, PolicyRequest, Verdict};
@@ -88,7 +88,7 @@ impl Bench<'_> {
         if let Some(verdict) = candidates.iter().find_map(floor) {
             return verdict;
         }
-        let looks = candidates.iter().all(|candidate| only_looks(candidate.part))
+        let looks = candidates.iter().all(|candidate| candidate.part.only_looks())
             && !self.request.effects.writes_anything;
         if let Some((scope, why)) = self.book.problem().filter(|_| !looks) {
             return broken(scope, why);
@@ -117,7 +117,7 @@ impl Bench<'_> {
             (Some((decision, why)), None) => {
                 Some(self.lifted(candidate.part).unwrap_or_else(|| Verdict::new(decision, why).by(mode)))
             }
-            (None, None) if only_looks(candidate.part) => None,
+            (None, None) if candidate.part.only_looks() => None,
             (None, None) => Some(Verdict::new(Decision::Allow, "the policy allows it").by(mode)),
         }
     }
@@ -162,18 +162,10 @@ impl Bench<'_> {
     }
 }
 
-fn only_looks(part: Part<'_>) -> bool {
-    match part {
-        Part::Read(_) => true,
-        Part::Command(command) => command.judgement == Judgement::Safe,
-        _ => false,
-    }
-}
-
 /// What is refused whatever mode, rules and people say.
 fn floor(candidate: &Candidate<'_>) -> Option<Verdict> {
     let Part::Command(command) = candidate.part else { return None };
-    let text = &command.text;
+    let text = shown(command);
     let why = match &command.judgement {
         Judgement::Forbidden(why) => format!("`{text}` is never run: {why}"),
         Judgement::Safe => return None,

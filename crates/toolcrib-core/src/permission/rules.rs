@@ -279,6 +279,10 @@ impl What {
             (Self::Glob { open_ended: true, .. }, Part::Command(_)) if risky => false,
             (Self::Glob { glob, .. }, Part::Command(command)) => {
                 let Some((program, rest)) = command.words.split_first() else { return false };
+                // A program with a space in its name could pass for another with arguments.
+                if program.contains(char::is_whitespace) {
+                    return false;
+                }
                 let usual = [usual_name(program)].into_iter().chain(rest.iter().map(String::as_str));
                 glob.is_match(command.words.join(" ")) || glob.is_match(usual.collect::<Vec<_>>().join(" "))
             }

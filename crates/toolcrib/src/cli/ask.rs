@@ -65,7 +65,8 @@ fn question(request: &ConfirmRequest, scopes: &[GrantScope]) -> String {
         text.push_str(&format!("{line}\n"));
     }
     text.push_str(&format!("why asked: {}\n", shortened(&request.reason, 4 * WIDTH)));
-    let covers = request.grant.as_ref().map(|grant| grant.describe()).unwrap_or_default();
+    let covers = request.grant.as_ref().map(|grant| shortened(&grant.describe(), 4 * WIDTH));
+    let covers = covers.unwrap_or_default();
     for scope in scopes {
         text.push_str(&match scope {
             GrantScope::Once => "[y] yes, this once\n".to_owned(),

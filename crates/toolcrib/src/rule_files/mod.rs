@@ -82,14 +82,22 @@ impl RuleFiles {
         Ok(id)
     }
 
-    /// Trusts the project's file exactly as it is now, or no longer, and gives its rules.
-    pub fn trust(&self, trusted: bool) -> Result<RuleFile, String> {
+    /// Trusts the project's file exactly as it is now, and gives its rules.
+    pub fn trust(&self) -> Result<RuleFile, String> {
         let text = self.text(Scope::Project)?.ok_or_else(|| format!("there is no {PROJECT} here"))?;
         let file = RuleFile::parse(Scope::Project, PROJECT, &text)?;
+        self.remember_trusted(&Hash::of(text.as_bytes()).to_string())?;
+        Ok(file)
+    }
+
+    /// Trusts no file of the project any more, whatever it says.
+    pub fn distrust(&self) -> Result<(), String> {
+        self.remember_trusted("")
+    }
+
+    fn remember_trusted(&self, hash: &str) -> Result<(), String> {
         let state = self.state.as_ref().ok_or("there is no state directory to remember it in")?;
-        let hash = if trusted { Hash::of(text.as_bytes()).to_string() } else { String::new() };
-        state.write(FOLDER, TRUSTED, hash.as_bytes()).map_err(|error| error.to_string())?;
-        Ok(file.trusted(trusted))
+        state.write(FOLDER, TRUSTED, hash.as_bytes()).map_err(|error| error.to_string())
     }
 
     fn is_trusted(&self, text: &str) -> bool {

@@ -128,27 +128,23 @@ pub(super) fn remove(global: &Global, files: &RuleFiles, id: &str, output: &Outp
     Ok(())
 }
 
-pub(super) fn trust(
-    global: &Global,
-    files: &RuleFiles,
-    trusted: bool,
-    output: &Output,
-) -> Result<(), Failure> {
-    let path = place(files, Scope::Project);
+pub(super) fn trust(global: &Global, files: &RuleFiles, output: &Output) -> Result<(), Failure> {
     if global.dry_run {
-        said(
-            global,
-            output,
-            if trusted { "trusted" } else { "no longer trusted" },
-            ".toolcrib/toolcrib.toml",
-            &path,
-        );
+        said(global, output, "trusted", ".toolcrib/toolcrib.toml", &place(files, Scope::Project));
         return Ok(());
     }
-    let file = files.trust(trusted).map_err(refused)?;
+    let file = files.trust().map_err(refused)?;
     output.print(&super::described(files, &file), |output| {
         super::section(files, &file, output).trim_start().to_owned()
     });
+    Ok(())
+}
+
+pub(super) fn distrust(global: &Global, files: &RuleFiles, output: &Output) -> Result<(), Failure> {
+    if !global.dry_run {
+        files.distrust().map_err(refused)?;
+    }
+    said(global, output, "distrusted", ".toolcrib/toolcrib.toml", &place(files, Scope::Project));
     Ok(())
 }
 

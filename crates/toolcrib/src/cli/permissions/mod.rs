@@ -53,7 +53,8 @@ pub(crate) fn permissions(
         Some(PermissionsCommand::Check(args)) => check::check(global, &crib, &state, args, output)?,
         Some(PermissionsCommand::Add(args)) => change::add(global, files, args, output)?,
         Some(PermissionsCommand::Remove { id }) => change::remove(global, files, id, output)?,
-        Some(PermissionsCommand::Trust { remove }) => change::trust(global, files, !remove, output)?,
+        Some(PermissionsCommand::Trust { remove: true }) => change::distrust(global, files, output)?,
+        Some(PermissionsCommand::Trust { remove: false }) => change::trust(global, files, output)?,
     }
     Ok(ExitCode::SUCCESS)
 }
