@@ -106,7 +106,20 @@ fn keep(path: &Path, aside: Option<&Path>) -> bool {
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let to = aside.join(format!("{name}-{}", rustix::process::getpid().as_raw_nonzero()));
-    fs::create_dir_all(aside).is_ok() && fs::rename(path, &to).is_ok()
+    if fs::create_dir_all(aside).is_err() {
+        return false;
+    }
+    if fs::rename(path, &to).is_ok() {
+        return true;
+    }
+    // Another file system: a copy, and only what was copied is removed.
+    now.put(&to);
+    State::of(&to, &mut Budget::new()) == now && remove(path)
+}
+
+fn remove(path: &Path) -> bool {
+    let is_folder = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir());
+    if is_folder { fs::remove_dir_all(path).is_ok() } else { fs::remove_file(path).is_ok() }
 }
 
 struct Budget {
