@@ -284,10 +284,12 @@ impl Commands {
             confinement,
         };
         let streams = if request.terminal { Streams::terminal()? } else { Streams::pipes(request.input)? };
-        let control = self.0.launcher.launch(streams.theirs)?;
+        let mut job = wire::encode(&job)?;
+        let (control, written) = self.0.launcher.launch(streams.theirs, &job)?;
+        job.drain(..written);
         let process = Process::begin(Parts {
             control,
-            job: wire::encode(&job)?,
+            job,
             stdin: streams.stdin,
             stdout: streams.stdout,
             stderr: streams.stderr,
@@ -334,10 +336,12 @@ impl Commands {
             confinement: sandbox::Confinement::None,
         };
         let streams = Streams::pipes(false).ok()?;
-        let control = self.0.launcher.launch(streams.theirs).ok()?;
+        let mut job = wire::encode(&job).ok()?;
+        let (control, written) = self.0.launcher.launch(streams.theirs, &job).ok()?;
+        job.drain(..written);
         let process = Process::begin(Parts {
             control,
-            job: wire::encode(&job).ok()?,
+            job,
             stdin: None,
             stdout: streams.stdout,
             stderr: streams.stderr,

@@ -1,6 +1,6 @@
 //! The program's side of the supervisor: starting it, and handing it calls.
 
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -52,22 +52,28 @@ impl Launcher {
         &self.temp
     }
 
-    /// Hands over a call with its three streams; the job is written to the stream that is returned.
-    pub(crate) fn launch(&self, stdio: [OwnedFd; 3]) -> io::Result<UnixStream> {
+    /// Hands over a call with its three streams, and as much of the job as its stream holds: it is then there when
+    /// somebody looks. Gives the stream and how much was written.
+    pub(crate) fn launch(&self, stdio: [OwnedFd; 3], job: &[u8]) -> io::Result<(UnixStream, usize)> {
         let (ours, theirs) = UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let written = match (&ours).write(job) {
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+            other => other.unwrap_or(0),
+        };
         let [stdin, stdout, stderr] = &stdio;
         let fds = [theirs.as_fd(), stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(supervisor) = running.as_ref()
             && wire::send(supervisor.socket.as_fd(), fds).is_ok()
         {
-            return Ok(ours);
+            return Ok((ours, written));
         }
         // There is none yet, or it is gone.
         let fresh = self.start()?;
         wire::send(fresh.socket.as_fd(), fds)?;
         *running = Some(fresh);
-        Ok(ours)
+        Ok((ours, written))
     }
 
     fn start(&self) -> io::Result<Running> {

@@ -98,6 +98,7 @@ pub struct Process {
 /// What a process is made of.
 pub(crate) struct Parts {
     pub control: std::os::unix::net::UnixStream,
+    /// What is still to be written of the job.
     pub job: Vec<u8>,
     pub stdin: Option<OwnedFd>,
     pub stdout: OwnedFd,
@@ -112,7 +113,6 @@ impl Process {
     /// Takes charge of a call that was handed to the supervisor, and waits until its command runs.
     pub(crate) async fn begin(parts: Parts) -> io::Result<Self> {
         let Parts { control, job, stdin, stdout, stderr, level, timeout, grace, spill } = parts;
-        control.set_nonblocking(true)?;
         let (reader, writer) = UnixStream::from_std(control)?.into_split();
         let inner = Arc::new(Inner {
             state: Mutex::new(State {

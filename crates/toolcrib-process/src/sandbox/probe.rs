@@ -145,9 +145,11 @@ fn trial(
     let (reader, writer) =
         rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(|e| told(e.into()))?;
     let stdio = [null().map_err(told)?, null().map_err(told)?, writer];
-    let mut control = launcher.launch(stdio).map_err(told)?;
+    let job = wire::encode(&job).map_err(told)?;
+    let (mut control, written) = launcher.launch(stdio, &job).map_err(told)?;
+    control.set_nonblocking(false).map_err(told)?;
     control.set_read_timeout(Some(PATIENCE)).map_err(told)?;
-    control.write_all(&wire::encode(&job).map_err(told)?).map_err(told)?;
+    control.write_all(job.get(written..).unwrap_or_default()).map_err(told)?;
     let mut events = BufReader::new(control);
     loop {
         let mut line = String::new();
