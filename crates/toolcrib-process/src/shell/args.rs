@@ -2,6 +2,11 @@
 
 use super::word::Word;
 
+/// Whether a table, words with spaces between, has this one.
+pub(super) fn listed(table: &str, word: &str) -> bool {
+    table.split_ascii_whitespace().any(|listed| listed == word)
+}
+
 /// What follows the program's name.
 #[derive(Clone, Copy)]
 pub(super) struct Args<'a>(pub(super) &'a [Word]);

@@ -1,27 +1,24 @@
 //! Code in other languages, as far as it can be judged by looking: alarming words, and strings that are shell commands.
 
-use super::paths::loss;
+use super::args::listed;
+use super::paths::{is_secret, loss};
 use super::programs::Cmd;
 use super::run::{Flow, Run};
 use super::word::{HOLE, Word};
 use super::{Judgement, scan};
+use std::path::Path;
 
 /// Interpreters, and the options behind which code stands.
-const INTERPRETERS: &[(&[&str], &[&str])] = &[
-    (&["python", "python2", "python3", "pypy", "pypy3", "ipython", "micropython", "jython"], &["-c"]),
+const INTERPRETERS: &[(&str, &[&str])] = &[
+    ("python python2 python3 pypy pypy3 ipython micropython jython", &["-c"]),
+    ("node nodejs bun deno tsx ts-node qjs d8", &["-e", "-p", "--eval", "--print", "-pe", "eval"]),
     (
-        &["node", "nodejs", "bun", "deno", "tsx", "ts-node", "qjs", "d8"],
-        &["-e", "-p", "--eval", "--print", "-pe", "eval"],
-    ),
-    (
-        &[
-            "perl", "ruby", "jruby", "lua", "luajit", "raku", "elixir", "ghc", "julia", "rscript", "groovy",
-            "scala", "racket", "crystal", "erl", "swipl", "octave", "gawk-e",
-        ],
+        "perl ruby jruby lua luajit raku elixir ghc julia rscript groovy scala racket crystal erl \
+        swipl octave gawk-e",
         &["-e", "-E", "--eval", "-eval"],
     ),
-    (&["php"], &["-r", "-B", "-R"]),
-    (&["guile", "tclsh", "sbcl", "clisp", "janet", "gforth"], &["-c", "--eval", "-e"]),
+    ("php", &["-r", "-B", "-R"]),
+    ("guile tclsh sbcl clisp janet gforth", &["-c", "--eval", "-e"]),
 ];
 
 /// What makes code worth a question: it runs programs, deletes, or talks to others.
@@ -60,7 +57,6 @@ const ALARMING: &[&str] = &[
     "smtplib",
     "telnetlib",
     "paramiko",
-    "fetch(",
     "XMLHttpRequest",
     "net.connect",
     "Net::",
@@ -69,11 +65,7 @@ const ALARMING: &[&str] = &[
     "system(",
     "system \"",
     "system '",
-    "`",
-    "qx",
-    "%x",
     "Open3",
-    "Kernel",
     "shell_exec",
     "passthru",
     "proc_open",
@@ -88,9 +80,6 @@ const ALARMING: &[&str] = &[
     "fromCharCode",
     "atob(",
     "Buffer.from",
-    "eval(",
-    "exec(",
-    "compile(",
     "os.kill",
     "process.kill",
     "fork",
@@ -120,6 +109,26 @@ const ALARMING: &[&str] = &[
     "getattr(os",
 ];
 
+/// The same, as words of their own: `re.compile(` and `regex.exec(` are something else.
+const ALARMING_ALONE: &[&str] = &["eval(", "exec(", "compile(", "fetch("];
+
+/// The same, in languages where it runs a program.
+const ALARMING_IN_SCRIPTS: &[&str] = &["`", "qx", "%x", "Kernel"];
+const SCRIPTS: &[&str] = &["perl", "ruby", "jruby", "php", "raku", "crystal"];
+
+/// What is alarming about code, if anything.
+fn alarming(code: &str, language: &str) -> Option<&'static str> {
+    let alone = |word: &&&str| {
+        let before = |at: usize| code.get(..at).and_then(|text| text.chars().next_back());
+        code.match_indices(**word)
+            .any(|(at, _)| !before(at).is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.'))
+    };
+    let anywhere = ALARMING.iter().find(|word| code.contains(**word));
+    let scripted =
+        ALARMING_IN_SCRIPTS.iter().filter(|_| SCRIPTS.contains(&language)).find(|word| code.contains(**word));
+    anywhere.or_else(|| ALARMING_ALONE.iter().find(alone)).or(scripted).copied()
+}
+
 /// Words that, with a string that names something that must stay, delete it.
 const DELETES: &[&str] = &[
     "rmtree",
@@ -136,7 +145,7 @@ const DELETES: &[&str] = &[
 
 /// Whether the program runs code in a language of its own.
 pub(super) fn is_interpreter(name: &str) -> bool {
-    INTERPRETERS.iter().any(|(names, _)| names.contains(&unversioned(name)))
+    INTERPRETERS.iter().any(|(names, _)| listed(names, unversioned(name)))
 }
 
 /// `python3.12` is `python3`.
@@ -146,14 +155,19 @@ fn unversioned(name: &str) -> &str {
         return base;
     }
     let trimmed = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    if INTERPRETERS.iter().any(|(names, _)| names.contains(&name)) { name } else { trimmed }
+    if INTERPRETERS.iter().any(|(names, _)| listed(names, name)) { name } else { trimmed }
 }
 
 /// An interpreter: its code, its script or its input.
 pub(super) fn interpreter(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     let name = unversioned(&cmd.name);
     let options =
-        INTERPRETERS.iter().find(|(names, _)| names.contains(&name)).map_or(&[][..], |(_, options)| *options);
+        INTERPRETERS.iter().find(|(names, _)| listed(names, name)).map_or(&[][..], |(_, options)| *options);
+    if let [only] = cmd.args.0
+        && matches!(only.text.as_str(), "--version" | "-V" | "-v")
+    {
+        return Judgement::Safe;
+    }
     let mut words = cmd.args.0.iter();
     let mut worst = Judgement::Plain;
     let mut coded = false;
@@ -166,14 +180,19 @@ pub(super) fn interpreter(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
         if options.contains(&text) || cluster {
             coded = true;
             if let Some(code) = words.next() {
-                worst = worst.worst(inline(run, code));
+                worst = worst.worst(inline(run, code, name));
             }
         } else if let Some(code) = options.iter().find_map(|option| attached(text, option)) {
             coded = true;
-            worst = worst.worst(inline(run, &Word { text: code.to_owned(), ..word.clone() }));
+            worst = worst.worst(inline(run, &Word { text: code.to_owned(), ..word.clone() }, name));
+        } else if text == "-" && !coded {
+            return worst.worst(stdin(run, cmd));
         } else if !word.is_option() && text != "-" {
             if coded {
                 break;
+            }
+            if run.fetched(word) {
+                return Judgement::risky("runs what it has just fetched");
             }
             return worst.worst(script(cmd, word));
         } else if matches!(text, "-m" | "--version" | "-V" | "--help" | "-h" | "-v") {
@@ -224,7 +243,7 @@ fn script(cmd: &Cmd<'_>, file: &Word) -> Judgement {
 /// Code that comes in as input.
 fn stdin(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     if let Some(input) = &cmd.io.input {
-        let judgement = danger(run, input);
+        let judgement = danger(run, input, unversioned(&cmd.name));
         if !cmd.io.piped {
             return judgement;
         }
@@ -236,23 +255,28 @@ fn stdin(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     Judgement::Plain
 }
 
-fn inline(run: &mut Run<'_>, code: &Word) -> Judgement {
+fn inline(run: &mut Run<'_>, code: &Word, language: &str) -> Judgement {
     if code.text.trim_matches(HOLE).is_empty() && !code.known {
         return Judgement::risky("runs code that only running it would tell");
     }
-    danger(run, &code.text)
+    danger(run, &code.text, language)
 }
 
 /// What is bad about code in a language that is not understood here.
-pub(super) fn danger(run: &mut Run<'_>, code: &str) -> Judgement {
-    let alarming = ALARMING.iter().find(|word| code.contains(**word));
-    let Some(word) = alarming else { return Judgement::Plain };
+fn danger(run: &mut Run<'_>, code: &str, language: &str) -> Judgement {
+    let strings = strings(code);
+    let home = run.home().map(|home| home.to_string_lossy().into_owned()).unwrap_or_default();
+    let secret =
+        |text: &String| !text.contains([' ', '\n']) && is_secret(Path::new(&text.replace('~', &home)));
+    let Some(word) = alarming(code, language) else {
+        let reads = strings.iter().any(secret);
+        return if reads { Judgement::risky("reads secrets") } else { Judgement::Plain };
+    };
     let forks =
         code.contains("fork") && (code.contains("while") || code.contains("for ") || code.contains("loop"));
     if forks {
         return Judgement::forbidden("starts itself over and over");
     }
-    let strings = strings(code);
     let deletes = DELETES.iter().any(|word| code.contains(word));
     for text in &strings {
         let path = match (text.strip_prefix('~'), run.home()) {
@@ -275,7 +299,7 @@ pub(super) fn danger(run: &mut Run<'_>, code: &str) -> Judgement {
 }
 
 /// The strings in code, by its quotes.
-fn strings(code: &str) -> Vec<String> {
+pub(super) fn strings(code: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut open: Option<(char, String)> = None;
     let mut escaped = false;
@@ -284,7 +308,7 @@ fn strings(code: &str) -> Vec<String> {
             Some((quote, text)) => {
                 if c == *quote && !escaped {
                     out.extend(open.take().map(|(_, text)| text));
-                } else if !(c == '\\' && !escaped) {
+                } else if c != '\\' || escaped {
                     text.push(c);
                 }
             }
@@ -311,170 +335,13 @@ pub(super) fn source(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     }
     let paths = run.scope.paths(file);
     let inside = paths.iter().all(|path| run.at.roots.iter().any(|root| path.starts_with(root)));
+    if run.fetched(file) {
+        return Judgement::risky("runs what it has just fetched");
+    }
     if paths.is_empty() || !inside || file.glob {
         return Judgement::risky(
             "runs a script from outside the workspace, or one that only running it would tell",
         );
     }
     Judgement::Plain
-}
-
-/// `sed`: what it edits in place, and commands of its own that run or write.
-pub(super) fn sed(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
-    let mut scripts = cmd.args.values("-e", "--expression");
-    let given = !scripts.is_empty() || cmd.args.any(&["-f", "--file"]) || cmd.args.begins(&["-f", "--file="]);
-    // `-ne script`, `-Ee script`: the cluster's last letter takes the next word.
-    for (nth, word) in cmd.args.0.iter().enumerate() {
-        let cluster = word.text.starts_with('-')
-            && !word.text.starts_with("--")
-            && word.text.len() > 2
-            && word.text.ends_with('e');
-        if cluster && !word.text.starts_with("-i") {
-            scripts.extend(cmd.args.0.get(nth + 1).cloned());
-        }
-    }
-    let clustered = scripts.len() > cmd.args.values("-e", "--expression").len();
-    let mut operands = cmd.args.operands_but(&["-e", "--expression", "-f", "--file", "-l", "--line-length"]);
-    if !given && !clustered && !operands.is_empty() {
-        scripts.push(operands.remove(0).clone());
-    } else if clustered && !operands.is_empty() {
-        operands.remove(0);
-    }
-    let mut worst = Judgement::Safe;
-    for script in &scripts {
-        if sed_acts(&script.text) {
-            worst = worst.worst(Judgement::risky("makes sed run or write something"));
-        }
-        if !script.known {
-            worst = worst.worst(Judgement::Plain);
-        }
-    }
-    let in_place = cmd.args.begins(&["-i", "--in-place"]) || cmd.args.short("i");
-    if in_place {
-        worst = worst.worst(Judgement::Plain);
-        for file in operands.iter().filter(|file| !file.text.is_empty()) {
-            worst = worst.worst(run.writes(file));
-        }
-    }
-    worst
-}
-
-/// Whether a sed script has a command that runs a program or writes a file.
-fn sed_acts(script: &str) -> bool {
-    let mut chars = script.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '/' => skip_to(&mut chars, '/'),
-            '\\' => {
-                if let Some(end) = chars.next() {
-                    skip_to(&mut chars, end);
-                }
-            }
-            's' | 'y' => {
-                let Some(end) = chars.next() else { return false };
-                skip_to(&mut chars, end);
-                skip_to(&mut chars, end);
-                while let Some(flag) = chars.peek().copied().filter(|c| !matches!(c, ';' | '\n' | '}')) {
-                    if c == 's' && matches!(flag, 'e' | 'w') {
-                        return true;
-                    }
-                    chars.next();
-                }
-            }
-            'w' | 'W' | 'e' => return true,
-            'a' | 'i' | 'c' | '#' => while chars.next().is_some_and(|c| c != '\n') {},
-            'b' | 't' | 'T' | ':' | 'r' | 'R' => while chars.next().is_some_and(|c| c != '\n' && c != ';') {},
-            _ => {}
-        }
-    }
-    false
-}
-
-fn skip_to(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, end: char) {
-    let mut bracket = false;
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => {
-                chars.next();
-            }
-            '[' => bracket = true,
-            ']' => bracket = false,
-            c if c == end && !(bracket && end == '/' && false) => return,
-            _ => {}
-        }
-    }
-}
-
-/// `awk`: programs of its own that run or write.
-pub(super) fn awk(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
-    let operands = cmd.args.operands_but(&[
-        "-F",
-        "-v",
-        "-f",
-        "--assign",
-        "--field-separator",
-        "-i",
-        "--include",
-        "-l",
-        "--load",
-        "-e",
-        "--source",
-    ]);
-    let mut codes: Vec<Word> = cmd.args.values("-e", "--source");
-    codes.extend(operands.first().map(|word| (*word).clone()));
-    let mut worst = Judgement::Plain;
-    if cmd.args.any(&["-l", "--load"]) {
-        worst = worst.worst(Judgement::risky("loads code"));
-    }
-    if cmd.args.any(&["inplace"]) {
-        for file in operands.iter().skip(1) {
-            worst = worst.worst(run.writes(file));
-        }
-    }
-    for code in codes {
-        let text = code.text.as_str();
-        let alone = text.trim_matches(HOLE).is_empty() && !code.known;
-        if alone
-            || [
-                "system(",
-                "system (",
-                "| getline",
-                "|getline",
-                "|&",
-                "/inet/",
-                "| \"",
-                "|\"",
-                "@load",
-                "close(",
-                "ENVIRON",
-            ]
-            .iter()
-            .any(|word| text.contains(word))
-            || awk_writes(text)
-        {
-            let cwd = run.scope.cwds.first().cloned();
-            let found = strings(text).iter().find_map(|text| scan::forbidden(text, run.at, cwd.as_deref()));
-            worst =
-                worst.worst(found.map_or_else(
-                    || Judgement::risky("makes awk run or write something"),
-                    Judgement::Forbidden,
-                ));
-        }
-    }
-    worst
-}
-
-/// Whether a `print` is sent to a file.
-fn awk_writes(code: &str) -> bool {
-    code.split([';', '}', '\n']).any(|statement| {
-        statement.split_once("print").is_some_and(|(_, rest)| {
-            let mut quoted = false;
-            let mut before = ' ';
-            rest.chars().any(|c| {
-                quoted ^= c == '"' && before != '\\';
-                before = c;
-                c == '>' && !quoted
-            })
-        })
-    })
 }

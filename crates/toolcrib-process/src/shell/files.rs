@@ -7,167 +7,6 @@ use super::run::Run;
 use super::word::Word;
 use std::path::PathBuf;
 
-/// Options that make an otherwise plain program risky: program, short letters, long options, exact or leading words.
-const OPTIONS: &[(&[&str], &str, &[&str], &[&str], &str)] = &[
-    (&["sort", "gsort"], "o", &["output", "compress-program"], &[], "writes or runs what an option names"),
-    (
-        &["rg"],
-        "",
-        &["pre", "hostname-bin", "pre-glob"],
-        &["--pre", "--hostname-bin"],
-        "runs a program for each file",
-    ),
-    (&["ag"], "", &["pager"], &[], "runs a program"),
-    (&["fd", "fdfind"], "xX", &["exec", "exec-batch"], &[], "runs a program for each file"),
-    (&["split"], "", &["filter"], &[], "runs a program for each part"),
-    (&["man"], "PH", &["pager", "html", "preprocessor"], &[], "runs a program"),
-    (
-        &["sqlite3"],
-        "",
-        &[],
-        &[".shell", ".system", ".import", ".output", ".load", "-cmd", "--cmd"],
-        "runs a program",
-    ),
-    (&["psql", "mysql"], "", &[], &["\\!", "system ", "\\copy", "COPY "], "runs a program"),
-    (
-        &["go"],
-        "",
-        &[],
-        &["-toolexec", "-exec", "--toolexec", "-modfile"],
-        "runs a program that an option names",
-    ),
-    (
-        &["gcc", "g++", "cc", "clang"],
-        "",
-        &[],
-        &["-wrapper", "-fplugin", "-Xclang", "-B", "-specs"],
-        "runs a program that an option names",
-    ),
-    (&["rustc"], "", &[], &["-Clinker", "linker="], "runs a program that an option names"),
-    (
-        &["cargo"],
-        "",
-        &[],
-        &["--config", "publish", "login", "owner", "yank", "logout"],
-        "publishes, or runs what an option names",
-    ),
-    (
-        &["npm", "pnpm", "yarn", "bun"],
-        "",
-        &["script-shell"],
-        &[
-            "publish",
-            "unpublish",
-            "adduser",
-            "login",
-            "owner",
-            "token",
-            "deprecate",
-            "--node-options",
-            "dist-tag",
-        ],
-        "publishes, or runs what an option names",
-    ),
-    (&["make", "gmake", "ninja"], "", &["eval"], &["SHELL=", ".SHELLFLAGS="], "runs what an option names"),
-    (&["history"], "cwd", &[], &[], "removes traces"),
-    (&["hash"], "p", &[], &[], "changes what a program's name means"),
-    (&["enable"], "f", &[], &[], "loads code into the shell"),
-    (&["bind", "complete"], "xC", &[], &[], "runs a program later"),
-    (&["fc"], "", &[], &["-s", "-e"], "runs an earlier command"),
-    (
-        &["gh", "glab"],
-        "",
-        &[],
-        &["auth", "secret", "delete", "extension", "alias", "ssh-key", "gpg-key", "codespace", "variable"],
-        "uses an account's secrets, or deletes",
-    ),
-    (&["twine"], "", &[], &["upload"], "publishes"),
-    (&["gem"], "", &[], &["push", "yank", "signin"], "publishes"),
-    (
-        &["pip", "pip3"],
-        "",
-        &[],
-        &["--index-url", "--extra-index-url", "-i", "git+ext"],
-        "installs from a place of its own",
-    ),
-    (
-        &["openssl"],
-        "",
-        &[],
-        &["s_client", "s_server", "-engine", "enc", "rsautl", "pkeyutl"],
-        "talks to others, or runs what an option names",
-    ),
-    (
-        &["terraform", "tofu", "pulumi", "ansible", "ansible-playbook"],
-        "",
-        &[],
-        &["apply", "destroy", "up", "all", "-m", "-i", "import", "taint"],
-        "changes other machines",
-    ),
-    (&["date", "hostname"], "s", &["set", "file"], &["-F", "-b"], "changes the machine"),
-    (&["strace", "ltrace", "perf"], "p", &["attach"], &["trace", "record"], "watches other programs"),
-    (&["npx", "pipx"], "c", &["call"], &[], "runs what an option names"),
-    (&["jq", "yq"], "", &[], &["--in-place-exec", "load_str", "env."], "reads more than its input"),
-    (&["printf", "test", "[", "let"], "", &[], &["$(", "`"], "an index that runs something"),
-    (&["kill"], "", &[], &["-1", "1", "0", "-KILL -1"], "stops other programs"),
-    (&["init"], "", &[], &["0", "6", "1"], "stops the machine"),
-];
-
-/// Single risky options, and the programs that only the shell knows.
-pub(super) fn options(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
-    let mut worst = Judgement::Safe;
-    for (names, short, long, words, reason) in OPTIONS {
-        if !names.contains(&cmd.name.as_str()) {
-            continue;
-        }
-        let short = !short.is_empty() && cmd.args.short(short);
-        let long = long.iter().any(|name| cmd.args.long(name));
-        let word = match cmd.name.as_str() {
-            "gcc" | "g++" | "cc" | "clang" | "go" | "make" | "gmake" | "rg" | "sqlite3" | "cargo"
-            | "ninja" => cmd.args.begins(words),
-            "printf" | "test" | "[" | "let" | "psql" | "mysql" | "jq" | "yq" | "rustc" => {
-                cmd.args.0.iter().any(|given| words.iter().any(|word| given.text.contains(word)))
-            }
-            "kill" => cmd.args.0.last().is_some_and(|last| words.contains(&last.text.as_str())),
-            _ => cmd.args.any(words),
-        };
-        if short || long || word {
-            worst = worst.worst(Judgement::risky(*reason));
-        }
-    }
-    match cmd.name.as_str() {
-        "init" if cmd.args.any(&["0", "6"]) => worst.worst(Judgement::forbidden("stops the machine")),
-        "sort" | "gsort" => {
-            cmd.args.values("-o", "--output").iter().fold(worst, |worst, out| worst.worst(run.writes(out)))
-        }
-        "cmake" => match cmd.args.0.split_first() {
-            Some((mode, rest)) if mode.text == "-E" => worst.worst(cmake_tool(run, cmd, rest)),
-            _ => worst,
-        },
-        "printf" if cmd.args.any(&["-v"]) => {
-            let name = cmd.args.values("-v", "");
-            name.iter().for_each(|word| run.scope.set(&word.text, None));
-            worst.worst(Judgement::Plain)
-        }
-        _ => worst,
-    }
-}
-
-/// `cmake -E rm`: a set of file tools.
-fn cmake_tool(run: &mut Run<'_>, cmd: &Cmd<'_>, rest: &[Word]) -> Judgement {
-    let Some((tool, rest)) = rest.split_first() else { return Judgement::Plain };
-    let inner = Cmd { name: tool.text.clone(), args: super::args::Args(rest), io: cmd.io };
-    match tool.text.as_str() {
-        "rm" => delete(run, &inner),
-        "remove_directory" | "remove" => {
-            rest.iter().fold(Judgement::Plain, |worst, word| worst.worst(deleted(run, word, true)))
-        }
-        "copy" | "copy_directory" | "rename" | "create_symlink" | "copy_if_different" => copy(run, &inner),
-        "env" | "time" | "chdir" => Judgement::risky("runs a program"),
-        _ => Judgement::Plain,
-    }
-}
-
 /// `rm` and its kin.
 pub(super) fn delete(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     let recursive = cmd.args.short("rR")
@@ -186,6 +25,9 @@ pub(super) fn delete(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
 
 /// What deleting this would mean.
 pub(super) fn deleted(run: &mut Run<'_>, word: &Word, recursive: bool) -> Judgement {
+    if word.known && word.text.is_empty() {
+        return Judgement::Plain;
+    }
     let paths = run.scope.paths(word);
     if paths.is_empty() {
         return Judgement::risky("deletes what only running it would tell");
@@ -200,6 +42,9 @@ pub(super) fn deleted(run: &mut Run<'_>, word: &Word, recursive: bool) -> Judgem
                     run.out.writes.push(path);
                 }
                 Judgement::Plain
+            }
+            Loss::Temporary if run.climbs_out(word, &path) => {
+                Judgement::risky("deletes something outside the workspace")
             }
             Loss::Temporary => Judgement::Plain,
             Loss::Outside => {
@@ -320,7 +165,11 @@ pub(super) fn create(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
         "-f",
         "-w",
     ];
-    let operands = cmd.args.operands_but(if name == "tee" { &[] } else { takes });
+    let operands = cmd.args.operands_but(match name {
+        "tee" | "sponge" => &[],
+        "uniq" => &["-f", "-s", "-w"],
+        _ => takes,
+    });
     let written: Vec<Word> = match name {
         "tree" => cmd.args.values("-o", ""),
         "uniq" | "xxd" => operands.iter().skip(1).map(|word| (*word).clone()).collect(),
@@ -381,9 +230,8 @@ pub(super) fn rights(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
         worst = worst.worst(run.writes(word));
         for path in run.scope.paths(word) {
             let lost = loss(&path, run.at);
-            if recursive && matches!(lost, Loss::System | Loss::Home) {
-                worst = worst.worst(Judgement::forbidden(format!("changes the rights of {}", lost.name())));
-            } else if recursive && lost.is_final() && !run.at.roots.contains(&path) {
+            let own = run.at.roots.contains(&path) || lost == Loss::Repository;
+            if recursive && lost.is_final() && !own {
                 worst = worst.worst(Judgement::forbidden(format!("changes the rights of {}", lost.name())));
             } else if lost.is_final() {
                 worst = worst.worst(Judgement::risky(format!("changes the rights of {}", lost.name())));
@@ -395,9 +243,7 @@ pub(super) fn rights(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
 
 /// `find`: what it deletes and writes; what it runs is looked at on its own.
 pub(super) fn find(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
-    let leading = |word: &&Word| {
-        !(word.text.starts_with('-') && word.text.len() > 1) && !matches!(word.text.as_str(), "(" | "!" | ",")
-    };
+    let leading = |word: &&Word| !word.is_option() && !matches!(word.text.as_str(), "(" | "!" | ",");
     let starts: Vec<Word> = cmd
         .args
         .0
@@ -435,9 +281,17 @@ pub(super) fn find(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
 }
 
 fn find_deletes(run: &Run<'_>, cmd: &Cmd<'_>, starts: &[Word], recursive: bool) -> Judgement {
+    // A test that is negated, or one of several, does not narrow what is found.
+    let either = cmd.args.any(&["-o", "-or", ","]);
+    let negated = |at: usize| {
+        at > 0 && cmd.args.0.get(at - 1).is_some_and(|word| matches!(word.text.as_str(), "!" | "-not"))
+    };
     let value_after = |names: &[&str]| {
-        let at = cmd.args.0.iter().position(|word| names.contains(&word.text.as_str()));
-        at.and_then(|at| cmd.args.0.get(at + 1))
+        let words = cmd.args.0.iter().enumerate();
+        let at = words
+            .filter(|(at, _)| !either && !negated(*at))
+            .find(|(_, word)| names.contains(&word.text.as_str()));
+        at.and_then(|(at, _)| cmd.args.0.get(at + 1))
     };
     let named = value_after(&["-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"]);
     let by_name = named.is_some_and(|word| !takes_all(&word.text) && word.text != ".*");
@@ -535,6 +389,9 @@ pub(super) fn change_directory(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
 pub(super) fn set_variables(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     run.unproved = true;
     let mut worst = Judgement::Plain;
+    if let Some(at) = cmd.args.0.iter().position(|word| cmd.name == "set" && word.text == "--") {
+        run.scope.bind_arguments(cmd.args.0.get(at + 1..).unwrap_or_default());
+    }
     for word in cmd.args.operands() {
         if word.text.contains("$(") || word.text.contains('`') {
             worst = worst.worst(Judgement::risky("an index that runs something"));

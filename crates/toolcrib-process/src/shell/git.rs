@@ -1,7 +1,7 @@
 //! git: which of its many commands only read, which destroy work, and which run something else.
 
 use super::Judgement;
-use super::args::Args;
+use super::args::{Args, listed};
 use super::programs::Cmd;
 use super::run::Run;
 use super::word::Word;
@@ -37,8 +37,6 @@ const READS: &[(&str, &[&str])] = &[
     ("cherry", &[]),
     ("range-diff", &[]),
     ("version", &[]),
-    ("verify-commit", &[]),
-    ("merge-tree", &[]),
     ("var", &[]),
 ];
 
@@ -60,153 +58,27 @@ const READS_NOT: &[&str] = &[
 ];
 
 /// Commands that change the repository in ordinary ways.
-const PLAIN: &[&str] = &[
-    "add",
-    "commit",
-    "branch",
-    "tag",
-    "checkout",
-    "switch",
-    "merge",
-    "rebase",
-    "pull",
-    "fetch",
-    "push",
-    "clone",
-    "init",
-    "mv",
-    "rm",
-    "stash",
-    "remote",
-    "config",
-    "reset",
-    "restore",
-    "revert",
-    "cherry-pick",
-    "apply",
-    "am",
-    "format-patch",
-    "worktree",
-    "submodule",
-    "bisect",
-    "notes",
-    "clean",
-    "gc",
-    "reflog",
-    "archive",
-    "bundle",
-    "sparse-checkout",
-    "update-index",
-    "hash-object",
-    "write-tree",
-    "commit-tree",
-    "read-tree",
-    "symbolic-ref",
-    "update-ref",
-    "fsck",
-    "maintenance",
-    "rerere",
-    "lfs",
-    "help",
-    "ls-remote",
-    "repack",
-    "pack-refs",
-    "prune",
-    "mktree",
-    "unpack-objects",
-    "stage",
-    "replace",
-    "mailinfo",
-    "interpret-trailers",
-    "column",
-    "request-pull",
-    "commit-graph",
-    "multi-pack-index",
-    "checkout-index",
-    "check-ref-format",
-    "get-tar-commit-id",
-    "flow",
-    "absorb",
-    "diagnose",
-];
+const PLAIN: &str = "add commit branch tag checkout switch merge rebase pull fetch push clone init mv rm stash remote \
+    config reset restore revert cherry-pick apply am format-patch worktree submodule bisect notes \
+    clean gc reflog archive bundle sparse-checkout update-index hash-object write-tree commit-tree \
+    read-tree symbolic-ref update-ref fsck maintenance rerere lfs help ls-remote repack pack-refs \
+    prune mktree unpack-objects stage replace mailinfo interpret-trailers column request-pull \
+    commit-graph multi-pack-index checkout-index merge-tree verify-commit verify-tag check-ref-format get-tar-commit-id flow absorb \
+    diagnose";
 
 /// Commands that run other programs or give away secrets.
-const RUNS: &[&str] = &[
-    "difftool",
-    "mergetool",
-    "filter-branch",
-    "filter-repo",
-    "send-email",
-    "credential",
-    "daemon",
-    "instaweb",
-    "web--browse",
-    "hook",
-    "p4",
-    "svn",
-    "shell",
-    "upload-pack",
-    "receive-pack",
-    "http-backend",
-    "cvsserver",
-    "imap-send",
-    "gui",
-    "citool",
-    "gitk",
-    "fast-import",
-    "credential-store",
-    "credential-cache",
-    "remote-ext",
-    "remote-fd",
-    "for-each-repo",
-    "scalar",
-    "quiltimport",
-    "archimport",
-    "bugreport",
-];
+const RUNS: &str = "difftool mergetool filter-branch filter-repo send-email credential daemon instaweb web--browse \
+    hook p4 svn shell upload-pack receive-pack http-backend cvsserver imap-send gui citool gitk \
+    fast-import credential-store credential-cache remote-ext remote-fd for-each-repo scalar \
+    quiltimport archimport bugreport";
 
 /// Settings that are harmless to give.
-const SETTINGS: &[&str] = &[
-    "color.",
-    "user.name",
-    "user.email",
-    "core.quotepath",
-    "advice.",
-    "log.",
-    "init.defaultbranch",
-    "commit.gpgsign=false",
-    "tag.gpgsign=false",
-    "core.autocrlf",
-    "core.eol",
-    "diff.renames",
-    "diff.renamelimit",
-    "diff.noprefix",
-    "pull.rebase",
-    "pull.ff",
-    "merge.conflictstyle",
-    "merge.ff",
-    "push.default",
-    "fetch.prune",
-    "core.filemode",
-    "core.ignorecase",
-    "column.",
-    "status.",
-    "rebase.autostash",
-    "core.pager=cat",
-    "core.pager=",
-    "core.longpaths",
-    "rerere.enabled",
-    "gc.auto",
-    "branch.",
-    "core.abbrev",
-    "push.autosetupremote",
-    "diff.algorithm",
-    "diff.colormoved",
-    "grep.",
-    "core.whitespace",
-    "http.postbuffer",
-    "safe.directory",
-];
+const SETTINGS: &str = "color. user.name user.email core.quotepath advice. log. init.defaultbranch commit.gpgsign=false \
+    tag.gpgsign=false core.autocrlf core.eol diff.renames diff.renamelimit diff.noprefix pull.rebase \
+    pull.ff merge.conflictstyle merge.ff push.default fetch.prune core.filemode core.ignorecase \
+    column. status. rebase.autostash core.pager=cat core.pager= core.longpaths rerere.enabled \
+    gc.auto branch. core.abbrev push.autosetupremote diff.algorithm diff.colormoved grep. \
+    core.whitespace http.postbuffer safe.directory";
 
 /// git taken apart.
 struct Parts<'w> {
@@ -273,7 +145,7 @@ fn parts<'w>(run: &mut Run<'_>, words: &'w [Word]) -> Parts<'w> {
 
 fn is_harmless(setting: &str) -> bool {
     let setting = setting.to_ascii_lowercase();
-    SETTINGS.iter().any(|kept| {
+    SETTINGS.split_ascii_whitespace().any(|kept| {
         if kept.ends_with('.') || kept.ends_with("=cat") {
             setting.starts_with(kept)
         } else {
@@ -285,7 +157,9 @@ fn is_harmless(setting: &str) -> bool {
 /// Whether git would only read.
 pub(super) fn is_safe(run: &mut Run<'_>, words: &[Word]) -> bool {
     let parts = parts(run, words);
-    if !parts.bare || parts.globals != Judgement::Plain || parts.args.begins(READS_NOT) {
+    // Asking for a signature runs whatever checks it.
+    let signed = parts.args.0.iter().any(|word| word.text.contains("%G"));
+    if !parts.bare || parts.globals != Judgement::Plain || parts.args.begins(READS_NOT) || signed {
         return false;
     }
     let args = parts.args;
@@ -353,8 +227,8 @@ pub(super) fn judge(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     if dynamic || name.contains('\u{fffc}') {
         worst = worst.worst(Judgement::risky("what git does is only known by running it"));
     }
-    let known = READS.iter().any(|(read, _)| *read == name) || PLAIN.contains(&name.as_str());
-    if RUNS.contains(&name.as_str()) {
+    let known = READS.iter().any(|(read, _)| *read == name) || listed(PLAIN, &name);
+    if listed(RUNS, &name) {
         worst = worst.worst(Judgement::risky("makes git run other programs"));
     } else if !known && !name.is_empty() {
         worst = worst.worst(Judgement::risky("not a command of git itself"));
@@ -379,7 +253,7 @@ fn destroys(name: &str, args: Args<'_>) -> Option<&'static str> {
                 || args.long("force")
                 || args.any(&["--"])
                 || args.any(&["--ours", "--theirs"])
-                || operands.iter().any(|word| whole(word))
+                || operands.iter().any(whole)
                 || args.any(&["-B"])
         }
         "checkout-index" => args.short("f"),
@@ -404,11 +278,12 @@ fn destroys(name: &str, args: Args<'_>) -> Option<&'static str> {
         "repack" => args.short("d") && args.short("A"),
         "update-ref" => true,
         "worktree" => first == "remove" && (args.short("f") || args.long("force")),
-        "rm" => !args.long("cached") && (args.short("f") || operands.iter().any(|word| whole(word))),
+        "rm" => !args.long("cached") && (args.short("f") || operands.iter().any(whole)),
         "fetch" => args.short("f") || args.long("force"),
         "read-tree" => args.long("reset") || args.short("u"),
         "remote" => matches!(first, "remove" | "rm" | "prune"),
         "lfs" => first == "prune",
+        "submodule" => first == "deinit",
         _ => false,
     };
     lost.then_some("may throw away work that is nowhere else")
@@ -437,18 +312,14 @@ fn runs(name: &str, args: Args<'_>) -> Option<&'static str> {
         "clone" | "fetch" | "pull" | "ls-remote" => args.any(&["-u", "-c"]) && name != "pull",
         "grep" => args.short("O"),
         "config" => sets_program(args),
-        "remote" => {
-            matches!(first, "add" | "set-url") && operands.iter().any(|word| word.text.starts_with('-'))
-        }
         "maintenance" => matches!(first, "start" | "register"),
         "archive" => args.long("remote"),
         "apply" => args.long("unsafe-paths"),
-        "commit" | "tag" | "merge" | "notes" => args.long("edit") && name == "notes",
         "init" => args.long("separate-git-dir"),
         "help" => args.short("w") || args.long("web"),
         _ => false,
     };
-    (anywhere || here).then_some("makes git run other programs, now or later")
+    (anywhere || here).then_some("makes git run or write something else, now or later")
 }
 
 /// `git config` with a value: fine for what is known to be harmless, in this repository.

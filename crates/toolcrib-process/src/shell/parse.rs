@@ -3,6 +3,7 @@
 //! tree-sitter and bash do not agree on everything: to the grammar any Unicode space separates words, and an escaped space
 //! may too. Whatever would be read differently is found here and makes the text not understood.
 
+use super::word::HOLE;
 use std::ops::ControlFlow;
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
@@ -29,6 +30,9 @@ pub(super) fn parse(text: &str) -> Option<Tree> {
 
 /// Why a text is not even parsed.
 pub(super) fn unreadable(text: &str) -> Option<&'static str> {
+    if text.contains(HOLE) {
+        return Some("what it does is only known by running it");
+    }
     if text.len() > LONGEST {
         return Some("it is too long to be understood");
     }
@@ -70,7 +74,12 @@ pub(super) fn gaps_agree(node: Node<'_>, text: &str) -> bool {
         let node = cursor.node();
         let body = node.kind() == "heredoc_body";
         if node.child_count() == 0 && !body {
-            if !is_gap(text.get(end..node.start_byte()).unwrap_or_default()) || !comment_agrees(node, text) {
+            let gap = text.get(end..node.start_byte()).unwrap_or_default();
+            // The grammar loses a lone dash before a here-document; it only says "standard input".
+            let dash = node.kind().starts_with("<<")
+                && gap.trim_matches([' ', '\t']) == "-"
+                && gap.starts_with([' ', '\t']);
+            if !(is_gap(gap) || dash) || !comment_agrees(node, text) {
                 return false;
             }
             end = end.max(node.end_byte());

@@ -6,57 +6,11 @@ use super::Surroundings;
 use std::path::{Component, Path, PathBuf};
 
 /// Directories whose loss breaks a machine.
-const SYSTEM: &[&str] = &[
-    "/",
-    "/bin",
-    "/boot",
-    "/dev",
-    "/etc",
-    "/home",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/media",
-    "/mnt",
-    "/nix",
-    "/opt",
-    "/proc",
-    "/root",
-    "/run",
-    "/sbin",
-    "/srv",
-    "/sys",
-    "/tmp",
-    "/usr",
-    "/var",
-    "/usr/bin",
-    "/usr/lib",
-    "/usr/lib64",
-    "/usr/local",
-    "/usr/sbin",
-    "/usr/share",
-    "/usr/include",
-    "/usr/local/bin",
-    "/usr/local/lib",
-    "/var/lib",
-    "/var/log",
-    "/etc/ssh",
-    "/var/tmp",
-    "/var/cache",
-    "/Applications",
-    "/Library",
-    "/System",
-    "/Users",
-    "/Volumes",
-    "/private",
-    "/private/etc",
-    "/private/var",
-    "/cores",
-    "/c",
-    "/mnt/c",
-    "/mnt/c/Windows",
-    "/mnt/c/Users",
-];
+const SYSTEM: &str = "/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /media /mnt /nix /opt /proc /root /run /sbin \
+    /srv /sys /tmp /usr /var /usr/bin /usr/lib /usr/lib64 /usr/local /usr/sbin /usr/share \
+    /usr/include /usr/local/bin /usr/local/lib /var/lib /var/log /etc/ssh /var/tmp /var/cache \
+    /Applications /Library /System /Users /Volumes /private /private/etc /private/var /cores /c \
+    /mnt/c /mnt/c/Windows /mnt/c/Users";
 
 /// Directories anyone may write to.
 const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm"];
@@ -66,76 +20,21 @@ const HARMLESS_DEVICES: &[&str] =
     &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/full"];
 
 /// How the names of raw devices begin.
-const RAW_DEVICES: &[&str] = &[
-    "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "dm-", "md", "loop", "nbd", "ram", "zram",
-    "sr", "mapper", "mem", "kmem", "port", "bcache", "zd", "drbd", "mtd", "ubi", "block", "fd0", "nst",
-    "st0", "core", "root",
-];
+const RAW_DEVICES: &str = "sd hd vd xvd nvme mmcblk disk rdisk dm- md loop nbd ram zram sr mapper mem kmem port bcache zd \
+    drbd mtd ubi block fd0 nst st0 core root";
 
 /// Files whose change hands over the machine.
-const ACCOUNTS: &[&str] = &[
-    "/etc/passwd",
-    "/etc/shadow",
-    "/etc/gshadow",
-    "/etc/group",
-    "/etc/sudoers",
-    "/etc/sudoers.d",
-    "/etc/pam.d",
-    "/etc/ld.so.preload",
-    "/etc/doas.conf",
-    "/proc/sysrq-trigger",
-    "/private/etc/passwd",
-    "/private/etc/sudoers",
-    "/private/etc/master.passwd",
-];
+const ACCOUNTS: &str = "/etc/passwd /etc/shadow /etc/gshadow /etc/group /etc/sudoers /etc/sudoers.d /etc/pam.d \
+    /etc/ld.so.preload /etc/doas.conf /proc/sysrq-trigger /private/etc/passwd /private/etc/sudoers \
+    /private/etc/master.passwd";
 
 /// Names of files and directories that hold secrets, wherever they are.
-const SECRET_NAMES: &[&str] = &[
-    ".ssh",
-    ".aws",
-    ".gnupg",
-    ".netrc",
-    "_netrc",
-    ".azure",
-    ".kube",
-    ".pgpass",
-    ".my.cnf",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".vault-token",
-    ".htpasswd",
-    ".password-store",
-    ".bash_history",
-    ".zsh_history",
-    ".python_history",
-    ".node_repl_history",
-    ".psql_history",
-    ".mysql_history",
-    ".sqlite_history",
-    ".boto",
-    ".s3cfg",
-    ".dockercfg",
-    ".terraformrc",
-    ".env",
-    ".envrc",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "credentials.json",
-    "service-account.json",
-    "login.keychain",
-    "Keychains",
-    "secrets.yml",
-    "secrets.yaml",
-    "secrets.json",
-    "secrets.toml",
-    ".secrets",
-    "credentials.toml",
-    "key4.db",
-    "logins.json",
-];
+const SECRET_NAMES: &str = ".ssh .aws .gnupg .netrc _netrc .azure .kube .pgpass .my.cnf .npmrc .pypirc .git-credentials \
+    .vault-token .htpasswd .password-store .bash_history .zsh_history .python_history \
+    .node_repl_history .psql_history .mysql_history .sqlite_history .boto .s3cfg .dockercfg \
+    .terraformrc .env .envrc id_rsa id_dsa id_ecdsa id_ed25519 credentials.json service-account.json \
+    login.keychain Keychains secrets.yml secrets.yaml secrets.json secrets.toml .secrets \
+    credentials.toml key4.db logins.json";
 
 /// Pairs of neighbouring names that hold secrets.
 const SECRET_PAIRS: &[(&str, &str)] = &[
@@ -157,20 +56,7 @@ const SECRET_PAIRS: &[(&str, &str)] = &[
 ];
 
 /// Endings of files that hold keys.
-const SECRET_ENDINGS: &[&str] = &[
-    ".pem",
-    ".key",
-    ".p12",
-    ".pfx",
-    ".jks",
-    ".keystore",
-    ".kdbx",
-    ".ppk",
-    "_history",
-    ".ovpn",
-    ".asc",
-    ".gpg",
-];
+const SECRET_ENDINGS: &str = ".pem .key .p12 .pfx .jks .keystore .kdbx .ppk _history .ovpn .asc .gpg";
 
 /// Endings that make a secret-looking name a harmless example.
 const EXAMPLES: &[&str] = &[".example", ".sample", ".template", ".dist", ".defaults", ".pub", ".md"];
@@ -224,26 +110,18 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
 
 /// The pattern with each bracket expression as `?` and runs of stars as one.
 fn simplified(pattern: &str) -> Vec<char> {
+    let chars: Vec<char> = pattern.chars().collect();
+    let last = chars.iter().rposition(|c| *c == ']').unwrap_or(0);
     let mut out = Vec::new();
-    let mut chars = pattern.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c == '[' {
-            // `[!]x]` and `[]x]`: the first closing bracket may be an ordinary character.
-            let mut inside = 0;
-            let rest: Vec<char> = chars.clone().collect();
-            let end = rest.iter().position(|c| {
-                inside += 1;
-                *c == ']' && inside > 1
-            });
-            if let Some(end) = end {
-                for _ in 0..=end {
-                    chars.next();
-                }
-                out.push('?');
-                continue;
-            }
-        }
-        if !(c == '*' && out.last() == Some(&'*')) {
+    let mut at = 0;
+    while let Some(c) = chars.get(at).copied() {
+        at += 1;
+        if c == '[' && at < last {
+            // `[]x]`: the first closing bracket may be an ordinary character.
+            let end = chars.iter().skip(at + 1).position(|c| *c == ']');
+            at = end.map_or(chars.len(), |end| at + end + 2);
+            out.push('?');
+        } else if !(c == '*' && out.last() == Some(&'*')) {
             out.push(c);
         }
     }
@@ -326,7 +204,12 @@ pub(super) fn loss(path: &Path, at: &Surroundings) -> Loss {
     let parts = names(path);
     if let Some(wild) = parts.iter().position(|name| name.contains("**")) {
         let above: PathBuf = Path::new("/").join(parts.iter().take(wild).collect::<PathBuf>()).join("*");
-        return loss(&above, at);
+        let rest: PathBuf = parts.iter().skip(wild + 1).collect();
+        let named = parts.iter().skip(wild + 1).any(|name| !takes_all(name));
+        return match loss(&above, at) {
+            Loss::AllOfRoot | Loss::Inside if named => inside(&rest),
+            found => found,
+        };
     }
     if let Some(found) = whole(path, at) {
         return found;
@@ -335,6 +218,9 @@ pub(super) fn loss(path: &Path, at: &Surroundings) -> Loss {
         && let Some(parent) = path.parent()
     {
         match whole(parent, at) {
+            Some(Loss::Root) if parts.last().is_some_and(|last| matches(last, ".git")) => {
+                return Loss::Repository;
+            }
             Some(Loss::Root) if at.roots.iter().any(|root| root == parent) => return Loss::AllOfRoot,
             Some(_) if is_temporary_root(parent) => return Loss::Outside,
             Some(found) => return found,
@@ -344,7 +230,7 @@ pub(super) fn loss(path: &Path, at: &Surroundings) -> Loss {
     if let Some(root) = at.roots.iter().find(|root| path.starts_with(root)) {
         return inside(path.strip_prefix(root).unwrap_or(path));
     }
-    if is_temporary(path) { Loss::Temporary } else { Loss::Outside }
+    if is_temporary(path, at) { Loss::Temporary } else { Loss::Outside }
 }
 
 fn whole(path: &Path, at: &Surroundings) -> Option<Loss> {
@@ -365,7 +251,7 @@ fn whole(path: &Path, at: &Surroundings) -> Option<Loss> {
     {
         return Some(Loss::Home);
     }
-    SYSTEM.iter().any(|kept| may_be(path, Path::new(kept))).then_some(Loss::System)
+    SYSTEM.split_ascii_whitespace().any(|kept| may_be(path, Path::new(kept))).then_some(Loss::System)
 }
 
 fn inside(path: &Path) -> Loss {
@@ -382,9 +268,18 @@ fn is_temporary_root(path: &Path) -> bool {
     TEMPORARY.iter().any(|kept| Path::new(kept) == path)
 }
 
-/// Whether it lies in a temporary directory.
-pub(super) fn is_temporary(path: &Path) -> bool {
-    TEMPORARY.iter().any(|kept| path.starts_with(kept) && path != Path::new(kept))
+/// Whether it lies in a temporary directory, and not beside a workspace that does too.
+fn is_temporary(path: &Path, at: &Surroundings) -> bool {
+    let kept = TEMPORARY.iter().map(Path::new).find(|kept| path.starts_with(kept) && path != *kept);
+    let Some(kept) = kept else { return false };
+    let beside = |root: &PathBuf| {
+        let above = root.parent().filter(|above| above.starts_with(kept) && *above != kept);
+        above.is_some_and(|above| {
+            let top = above.strip_prefix(kept).ok().and_then(|rest| rest.components().next());
+            top.is_some_and(|top| path.starts_with(kept.join(top)))
+        })
+    };
+    !at.roots.iter().any(beside)
 }
 
 /// What a path is, as far as writing to it goes.
@@ -422,23 +317,29 @@ pub(super) fn place(path: &Path, at: &Surroundings) -> Place {
     if path.starts_with("/dev/tcp") || path.starts_with("/dev/udp") {
         return Place::Network;
     }
-    if is_temporary(path) {
-        return Place::Temporary;
-    }
     let parts = names(path);
-    if let ["dev", device, ..] = parts.as_slice() {
-        let raw = RAW_DEVICES.iter().any(|raw| device.starts_with(raw)) || is_glob(device);
+    if let ["dev", device, ..] = parts.as_slice()
+        && *device != "shm"
+    {
+        let raw = RAW_DEVICES.split_ascii_whitespace().any(|raw| device.starts_with(raw)) || is_glob(device);
         return if raw { Place::Device } else { Place::Outside };
     }
-    if ACCOUNTS.iter().any(|kept| path.starts_with(kept) || may_be(path, Path::new(kept))) {
+    if ACCOUNTS.split_ascii_whitespace().any(|kept| path.starts_with(kept) || may_be(path, Path::new(kept))) {
         return Place::Accounts;
     }
+    let in_home = at.home.as_deref().and_then(|home| path.strip_prefix(home).ok());
+    let settings = in_home.is_some_and(|rest| names(rest).first().is_some_and(|name| name.starts_with('.')));
     if let Some(root) = at.roots.iter().find(|root| path.starts_with(root)) {
+        if settings && at.home.as_deref().is_some_and(|home| home.starts_with(root)) {
+            return Place::HomeSettings;
+        }
         let rest = names(path.strip_prefix(root).unwrap_or(path));
         return if rest.iter().any(|name| matches(name, ".git")) { Place::Git } else { Place::Inside };
     }
-    let in_home = at.home.as_deref().and_then(|home| path.strip_prefix(home).ok());
-    if in_home.is_some_and(|rest| names(rest).first().is_some_and(|name| name.starts_with('.'))) {
+    if is_temporary(path, at) {
+        return Place::Temporary;
+    }
+    if settings {
         return Place::HomeSettings;
     }
     Place::Outside
@@ -452,7 +353,8 @@ pub(super) fn is_secret(path: &Path) -> bool {
     {
         return false;
     }
-    let named = parts.iter().any(|name| SECRET_NAMES.iter().any(|kept| stands_for(name, kept)));
+    let named =
+        parts.iter().any(|name| SECRET_NAMES.split_ascii_whitespace().any(|kept| stands_for(name, kept)));
     let paired = parts.windows(2).any(|pair| match pair {
         [a, b] => SECRET_PAIRS.iter().any(|(x, y)| matches(a, x) && (matches(b, y) || b.starts_with(y))),
         _ => false,
@@ -469,13 +371,14 @@ fn stands_for(name: &str, kept: &str) -> bool {
 
 fn is_secret_file(parts: &[&str]) -> bool {
     let Some(last) = parts.last() else { return false };
-    if last.starts_with(".env.") || (last.starts_with("id_") && parts.iter().any(|name| *name == ".ssh")) {
+    if last.starts_with(".env.") || (last.starts_with("id_") && parts.contains(&".ssh")) {
         return true;
     }
-    if SECRET_ENDINGS.iter().any(|end| last.len() > end.len() && last.ends_with(end)) {
+    if SECRET_ENDINGS.split_ascii_whitespace().any(|end| last.len() > end.len() && last.ends_with(end)) {
         return true;
     }
     match parts {
+        ["dev", device, ..] => RAW_DEVICES.split_ascii_whitespace().any(|raw| device.starts_with(raw)),
         ["proc", _, "environ" | "mem" | "maps" | "auxv", ..] => true,
         ["proc", _, "task", _, "environ" | "mem", ..] => true,
         ["proc", _, "root" | "cwd" | "fd", ..] => true,

@@ -54,6 +54,9 @@ pub(super) struct Run<'a> {
     pub(super) out: Analysis,
     /// Something was set that changes what later commands do, so that nothing is proved safe.
     pub(super) unproved: bool,
+    /// Whether something was fetched from the network, and all files written so far.
+    pub(super) fetches: bool,
+    pub(super) written: Vec<PathBuf>,
     fuel: usize,
     texts: usize,
     walks: usize,
@@ -69,6 +72,8 @@ impl<'a> Run<'a> {
             scope: Scope::new(at),
             out: Analysis::default(),
             unproved: false,
+            fetches: false,
+            written: Vec::new(),
             fuel: FUEL,
             texts: 0,
             walks: 0,
@@ -109,10 +114,8 @@ impl<'a> Run<'a> {
     /// Looks at exact words from outside.
     pub(super) fn argv(&mut self, argv: &[String]) {
         let text = argv.iter().map(|word| scan::shown_word(word)).collect::<Vec<_>>().join(" ");
-        if let Some(why) =
-            argv.iter().find_map(|word| parse::unreadable(word).filter(|_| word.contains('\0')))
-        {
-            return self.found(&text, Vec::new(), 0, Judgement::risky(why));
+        if argv.iter().any(|word| word.contains('\0')) {
+            return self.found(&text, Vec::new(), 0, Judgement::risky("a word has a zero byte in it"));
         }
         let words = argv.iter().map(|word| Word::exact(word)).collect();
         self.command(words, &super::simple::Io::default(), &text, &Flow::new());
@@ -201,6 +204,11 @@ impl<'a> Run<'a> {
         self.walks += 1;
         what(self);
         self.walks -= 1;
+    }
+
+    /// Whether a file may be one that the same text fetched from the network.
+    pub(super) fn fetched(&self, file: &Word) -> bool {
+        self.fetches && self.scope.paths(file).iter().any(|path| self.written.contains(path))
     }
 
     /// The home directory.

@@ -1,6 +1,6 @@
 //! The proof that a command only reads: an allow-list of programs, each with the options that would break the proof.
 
-use super::args::Args;
+use super::args::{Args, listed};
 use super::git;
 use super::programs::base;
 use super::run::Run;
@@ -8,7 +8,7 @@ use super::word::Word;
 
 /// A program that only reads, unless it has one of these.
 struct Reader {
-    names: &'static [&'static str],
+    names: &'static str,
     /// Letters of short options that break the proof, anywhere in a cluster.
     short: &'static str,
     /// Long options that do, abbreviated too.
@@ -23,129 +23,44 @@ const MANY: usize = usize::MAX;
 
 const READERS: &[Reader] = &[
     Reader {
-        names: &[
-            "ls",
-            "dir",
-            "vdir",
-            "cat",
-            "head",
-            "tail",
-            "wc",
-            "grep",
-            "egrep",
-            "fgrep",
-            "cut",
-            "tr",
-            "diff",
-            "cmp",
-            "stat",
-            "du",
-            "df",
-            "pwd",
-            "echo",
-            "true",
-            "false",
-            ":",
-            "basename",
-            "dirname",
-            "realpath",
-            "readlink",
-            "which",
-            "type",
-            "uname",
-            "whoami",
-            "id",
-            "nl",
-            "tac",
-            "rev",
-            "comm",
-            "column",
-            "sha1sum",
-            "sha224sum",
-            "sha256sum",
-            "sha384sum",
-            "sha512sum",
-            "md5sum",
-            "b2sum",
-            "cksum",
-            "sum",
-            "hexdump",
-            "hd",
-            "od",
-            "strings",
-            "seq",
-            "sleep",
-            "paste",
-            "fold",
-            "fmt",
-            "expand",
-            "unexpand",
-            "join",
-            "nproc",
-            "arch",
-            "groups",
-            "tty",
-            "expr",
-            "base64",
-            "base32",
-            "uptime",
-            "free",
-            "factor",
-            "numfmt",
-            "tsort",
-            "look",
-            "eza",
-            "exa",
-            "lsd",
-            "tokei",
-            "cd",
-            "test",
-            "[",
-            "exit",
-            "dircolors",
-            "pr",
-            "whereis",
-            "cal",
-            "size",
-            "nm",
-        ],
+        names: "ls dir vdir cat head tail wc grep egrep fgrep cut tr diff cmp stat du df pwd echo true \
+            false : basename dirname realpath readlink which type uname whoami id nl tac rev comm \
+            column sha1sum sha224sum sha256sum sha384sum sha512sum md5sum b2sum cksum sum hexdump hd \
+            od strings seq sleep paste fold fmt expand unexpand join nproc arch groups tty expr \
+            base32 uptime free factor numfmt tsort look eza exa lsd tokei cd test [ exit \
+            dircolors pr whereis cal size",
         short: "",
         long: &[],
         words: &[],
         operands: MANY,
     },
-    Reader { names: &["printf"], short: "v", long: &[], words: &[], operands: MANY },
+    Reader { names: "printf", short: "v", long: &[], words: &[], operands: MANY },
     Reader {
-        names: &["file"],
+        names: "file",
         short: "CzZS",
         long: &["compile", "uncompress", "no-sandbox"],
         words: &[],
         operands: MANY,
     },
     Reader {
-        names: &["sort"],
+        names: "sort",
         short: "oT",
         long: &["output", "compress-program", "temporary-directory"],
         words: &[],
         operands: MANY,
     },
-    Reader { names: &["shuf"], short: "o", long: &["output"], words: &[], operands: MANY },
+    Reader { names: "base64", short: "oD", long: &["output"], words: &[], operands: MANY },
+    Reader { names: "shuf", short: "o", long: &["output"], words: &[], operands: MANY },
     Reader {
-        names: &["rg"],
+        names: "rg",
         short: "z",
         long: &["pre", "pre-glob", "hostname-bin", "search-zip"],
         words: &[],
         operands: MANY,
     },
+    Reader { names: "fd fdfind", short: "xX", long: &["exec", "exec-batch"], words: &[], operands: MANY },
     Reader {
-        names: &["fd", "fdfind"],
-        short: "xX",
-        long: &["exec", "exec-batch"],
-        words: &[],
-        operands: MANY,
-    },
-    Reader {
-        names: &["find"],
+        names: "find",
         short: "",
         long: &[],
         words: &[
@@ -162,48 +77,26 @@ const READERS: &[Reader] = &[
         ],
         operands: MANY,
     },
-    Reader { names: &["uniq"], short: "", long: &[], words: &[], operands: 1 },
-    Reader { names: &["xxd"], short: "r", long: &[], words: &["-revert"], operands: 1 },
-    Reader { names: &["tree"], short: "oR", long: &["output"], words: &[], operands: MANY },
-    Reader { names: &["jq"], short: "fL", long: &["from-file", "library-path"], words: &[], operands: MANY },
+    Reader { names: "uniq", short: "", long: &[], words: &[], operands: 1 },
+    Reader { names: "xxd", short: "r", long: &[], words: &["-revert"], operands: 1 },
+    Reader { names: "tree", short: "oR", long: &["output"], words: &[], operands: MANY },
+    Reader { names: "jq", short: "fL", long: &["from-file", "library-path"], words: &[], operands: MANY },
 ];
 
 /// Programs that are safe when asked for their version.
-const VERSIONED: &[&str] = &[
-    "cargo", "rustc", "rustup", "node", "npm", "pnpm", "yarn", "bun", "deno", "python", "python3", "pip",
-    "pip3", "go", "java", "javac", "ruby", "gem", "bundle", "perl", "php", "gcc", "g++", "clang", "cmake",
-    "make", "git", "uv", "poetry", "tsc", "dotnet", "mvn", "gradle", "swift", "zig", "lua", "ghc", "stack",
-    "julia", "elixir", "rg", "fd", "jq", "curl", "wget", "bash", "docker", "rustfmt", "ninja",
-];
+const VERSIONED: &str = "cargo rustc rustup node npm pnpm yarn bun deno python python3 pip pip3 go java javac ruby gem \
+    bundle perl php gcc g++ clang cmake make git uv poetry tsc dotnet mvn gradle swift zig lua ghc \
+    stack julia elixir rg fd jq curl wget bash docker rustfmt ninja";
 
 /// Programs whose operands are files that they read.
-const FILE_READERS: &[&str] = &[
-    "cat",
-    "head",
-    "tail",
-    "wc",
-    "diff",
-    "cmp",
-    "nl",
-    "tac",
-    "rev",
-    "comm",
-    "file",
-    "sort",
-    "md5sum",
-    "sha256sum",
-    "hexdump",
-    "od",
-    "strings",
-];
+const FILE_READERS: &str =
+    "cat head tail wc diff cmp nl tac rev comm file sort md5sum sha256sum hexdump od strings";
 
 /// Whether the command is proved to only read. What is bad about it was already looked for.
 pub(super) fn is_safe(run: &mut Run<'_>, words: &[Word]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     let name = base(&program.text);
-    let trusted = program.text == name
-        || ["/bin/", "/usr/bin/"].iter().any(|place| program.text == format!("{place}{name}"));
-    if !trusted
+    if !is_trusted(&program.text)
         || !words.iter().all(|word| word.known && word.literal)
         || program.glob
         || !globs_are_operands(rest)
@@ -211,7 +104,7 @@ pub(super) fn is_safe(run: &mut Run<'_>, words: &[Word]) -> bool {
         return false;
     }
     let args = Args(rest);
-    if VERSIONED.contains(&name) && is_version(name, args) {
+    if listed(VERSIONED, name) && is_version(name, args) {
         return true;
     }
     let safe = match name {
@@ -227,9 +120,9 @@ pub(super) fn is_safe(run: &mut Run<'_>, words: &[Word]) -> bool {
                     .all(|word| word.text.starts_with('+'))
         }
         "command" => args.short("vV") && !args.short("p"),
-        _ => READERS.iter().any(|reader| reader.names.contains(&name) && reader.allows(args)),
+        _ => READERS.iter().any(|reader| listed(reader.names, name) && reader.allows(args)),
     };
-    if safe && FILE_READERS.contains(&name) {
+    if safe && listed(FILE_READERS, name) {
         for word in args
             .operands_but(&["-n", "-c", "-k", "-t", "-N"])
             .iter()
@@ -242,15 +135,20 @@ pub(super) fn is_safe(run: &mut Run<'_>, words: &[Word]) -> bool {
     safe
 }
 
+/// Whether a program is found where the system's own are.
+pub(super) fn is_trusted(program: &str) -> bool {
+    let name = program.strip_prefix("/usr/bin/").or_else(|| program.strip_prefix("/bin/")).unwrap_or(program);
+    !name.contains('/') && !name.is_empty()
+}
+
 impl Reader {
     fn allows(&self, args: Args<'_>) -> bool {
-        let count =
-            args.operands_but(&["-f", "-s", "-w", "-l", "-c", "-g", "--skip-fields", "--skip-chars"]).len();
-        !(!self.short.is_empty() && args.short(self.short))
-            && !self.long.iter().any(|name| args.long(name))
-            && !args.any(self.words)
-            && count <= self.operands
-            && !args.0.iter().any(|word| word.text.contains("$(") && matches!(self.names, ["printf"]))
+        let count = args.operands_but(&["-f", "-s", "-w"]).len();
+        let breaks = args.short(self.short)
+            || self.long.iter().any(|name| args.long(name))
+            || args.any(self.words)
+            || count > self.operands;
+        !breaks
     }
 }
 

@@ -1,7 +1,7 @@
 //! A search of raw text for what is forbidden, for texts that do not parse: words between anything that could separate
 //! commands, quotes dropped.
 
-use super::paths::is_glob;
+use super::paths::{Place, is_glob, normalise, place};
 use super::run::{Flow, Run};
 use super::simple::Io;
 use super::word::Word;
@@ -9,8 +9,8 @@ use super::{Judgement, Surroundings};
 use std::path::Path;
 
 /// How much of a text is searched, in bytes, and how many pieces of it.
-const SEARCHED: usize = 256 * 1024;
-const PIECES: usize = 4000;
+const SEARCHED: usize = 64 * 1024;
+const PIECES: usize = 1000;
 /// The longest piece that could be a command worth a look, in words.
 const WORDS: usize = 64;
 
@@ -20,6 +20,9 @@ pub(super) fn forbidden(text: &str, at: &Surroundings, cwd: Option<&Path>) -> Op
     let text = if text.len() <= SEARCHED { text } else { text.get(..end).unwrap_or_default() };
     let home = at.home.as_ref().map(|home| home.to_string_lossy().into_owned()).unwrap_or_default();
     let text = text.replace("${HOME}", &home).replace("$HOME", &home);
+    if let Some(reason) = redirected(&text, at) {
+        return Some(reason);
+    }
     let separators: &[char] = &[';', '&', '|', '\n', '\r', '(', ')', '{', '}', '`'];
     let with_quotes: &[char] = &[';', '&', '|', '\n', '\r', '(', ')', '{', '}', '`', '\'', '"', '='];
     let mut left = PIECES;
@@ -32,6 +35,20 @@ pub(super) fn forbidden(text: &str, at: &Surroundings, cwd: Option<&Path>) -> Op
         }
     }
     None
+}
+
+/// A redirection to a place that must not be written.
+fn redirected(text: &str, at: &Surroundings) -> Option<String> {
+    text.split('>').skip(1).take(PIECES).find_map(|rest| {
+        let rest = rest.trim_start_matches(['|', '&', ' ', '\t', '"', '\'']);
+        let end = rest.find(|c: char| c.is_whitespace() || ";|&<()'\"`".contains(c)).unwrap_or(rest.len());
+        let target = rest.get(..end).filter(|target| target.starts_with('/'))?;
+        match place(&normalise(Path::new(target)), at) {
+            Place::Device => Some("writes to a raw device".to_owned()),
+            Place::Accounts => Some("changes the machine's accounts or rights".to_owned()),
+            _ => None,
+        }
+    })
 }
 
 fn piece_forbidden(piece: &str, at: &Surroundings, cwd: Option<&Path>, home: &str) -> Option<String> {

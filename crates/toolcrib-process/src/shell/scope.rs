@@ -63,6 +63,15 @@ impl Scope {
         self.vars.insert(name.to_owned(), values);
     }
 
+    /// Gives `$1`, `$2` … and `$@` these values.
+    pub(super) fn bind_arguments(&mut self, words: &[Word]) {
+        for (nth, word) in words.iter().take(9).enumerate() {
+            self.bind(&(nth + 1).to_string(), std::slice::from_ref(word));
+        }
+        self.bind("@", words);
+        self.bind("*", words);
+    }
+
     /// Forgets what a variable is.
     pub(super) fn forget(&mut self, name: &str) {
         self.vars.entry(name.to_owned()).or_default().push(None);

@@ -1,132 +1,16 @@
 //! One simple command: its assignments, its redirections, and who is asked about its program.
 
-use super::args::Args;
-use super::parse::{lookalike, source};
+use super::args::{Args, listed};
+use super::parse::lookalike;
 use super::paths::{Place, is_secret, place};
 use super::run::{Flow, Run};
-use super::scope::Scope;
 use super::word::{HOLE, Word};
 use super::{Judgement, prefix, programs, safe, wrappers};
-use std::path::Path;
-use tree_sitter::Node;
+use std::path::{Path, PathBuf};
 
-/// Variables that make programs run something else.
-const HIJACKING: &[&str] = &[
-    "PATH",
-    "IFS",
-    "ENV",
-    "BASH_ENV",
-    "SHELLOPTS",
-    "BASHOPTS",
-    "PS0",
-    "PS1",
-    "PS4",
-    "PROMPT_COMMAND",
-    "PAGER",
-    "MANPAGER",
-    "EDITOR",
-    "VISUAL",
-    "FCEDIT",
-    "BROWSER",
-    "LESSOPEN",
-    "LESSCLOSE",
-    "LESS",
-    "MORE",
-    "MANOPT",
-    "TAR_OPTIONS",
-    "RSYNC_RSH",
-    "RSYNC_CONNECT_PROG",
-    "PYTHONSTARTUP",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "PYTHONINSPECT",
-    "PYTHONBREAKPOINT",
-    "PYTHONWARNINGS",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PERL5OPT",
-    "PERL5LIB",
-    "PERLLIB",
-    "PERL5DB",
-    "RUBYOPT",
-    "RUBYLIB",
-    "JAVA_TOOL_OPTIONS",
-    "_JAVA_OPTIONS",
-    "JDK_JAVA_OPTIONS",
-    "CLASSPATH",
-    "LUA_INIT",
-    "LUA_PATH",
-    "LUA_CPATH",
-    "PHP_INI_SCAN_DIR",
-    "PHPRC",
-    "R_PROFILE",
-    "R_PROFILE_USER",
-    "GCONV_PATH",
-    "HOSTALIASES",
-    "LOCPATH",
-    "NLSPATH",
-    "HOME",
-    "SHELL",
-    "CDPATH",
-    "FPATH",
-    "ZDOTDIR",
-    "INPUTRC",
-    "RUSTC_WRAPPER",
-    "RUSTC_WORKSPACE_WRAPPER",
-    "RUSTC",
-    "RUSTDOC",
-    "CARGO_HOME",
-    "GOFLAGS",
-    "MAKEFLAGS",
-    "MAKEFILES",
-    "GNUMAKEFLAGS",
-    "SSH_ASKPASS",
-    "SUDO_ASKPASS",
-    "SUDO_EDITOR",
-    "SVN_SSH",
-    "SVN_EDITOR",
-    "HGEDITOR",
-    "CVS_RSH",
-    "XDG_CONFIG_HOME",
-    "OPENSSL_CONF",
-    "TERMINFO",
-    "DOCKER_HOST",
-    "GREP_OPTIONS",
-    "RIPGREP_CONFIG_PATH",
-    "WGETRC",
-    "CURL_HOME",
-    "NPM_CONFIG_SCRIPT_SHELL",
-    "npm_config_script_shell",
-    "GIT_SSH_COMMAND",
-    "COMP_WORDBREAKS",
-    "HISTFILE",
-    "EXECIGNORE",
-    "GLOBIGNORE",
-    "POSIXLY_CORRECT",
-    "PIP_INDEX_URL",
-];
-
-/// How such names may begin.
-const HIJACKING_STARTS: &[&str] =
-    &["LD_", "DYLD_", "BASH_FUNC_", "MALLOC_", "CARGO_TARGET_", "PIP_CONFIG", "npm_config_"];
-
-/// Variables of git that only say who and when, or how to print.
-const GIT_HARMLESS: &[&str] = &[
-    "GIT_AUTHOR_NAME",
-    "GIT_AUTHOR_EMAIL",
-    "GIT_AUTHOR_DATE",
-    "GIT_COMMITTER_NAME",
-    "GIT_COMMITTER_EMAIL",
-    "GIT_COMMITTER_DATE",
-    "GIT_TERMINAL_PROMPT",
-    "GIT_TRACE",
-    "GIT_OPTIONAL_LOCKS",
-    "GIT_MERGE_AUTOEDIT",
-    "GIT_CURL_VERBOSE",
-];
-
-/// Values that turn a pager or an editor off.
-const TURNED_OFF: &[&str] = &["", "cat", "true", ":", "/bin/true", "/bin/cat"];
+/// Words that bash takes for syntax where a program's name would stand.
+const RESERVED: &str =
+    "} { then do done fi esac else elif in if while until for case select function ! [[ ]] ((";
 
 /// Where a command's input comes from.
 #[derive(Clone, Debug, Default)]
@@ -145,174 +29,7 @@ pub(super) struct Redirect {
     pub(super) target: Word,
 }
 
-/// The directory that a tilde and a name stand for.
-pub(super) fn tilde(name: &str, home: Option<&Path>, scope: &Scope) -> Option<String> {
-    match name {
-        "" => Some(home.map_or_else(|| "/home/~".to_owned(), |home| home.to_string_lossy().into_owned())),
-        "+" => scope.here().into_iter().next().flatten(),
-        "-" => None,
-        "root" => Some("/root".to_owned()),
-        name => {
-            name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c)).then(|| format!("/home/{name}"))
-        }
-    }
-}
-
-/// Whether setting a variable makes programs run something else.
-pub(super) fn hijacks(name: &str, value: Option<&str>) -> bool {
-    let off = value.is_some_and(|value| TURNED_OFF.contains(&value));
-    let pager = name.ends_with("PAGER") || name.ends_with("EDITOR") || name == "VISUAL";
-    if off && (pager || name == "GIT_ASKPASS" || name == "RUSTC_WRAPPER") {
-        return value == Some("");
-    }
-    HIJACKING.contains(&name)
-        || HIJACKING_STARTS.iter().any(|start| name.starts_with(start))
-        || (name.starts_with("GIT_") && !GIT_HARMLESS.contains(&name))
-        || pager
-}
-
 impl Run<'_> {
-    /// What a variable written like this may be.
-    pub(super) fn variable(&self, written: &str) -> Vec<Option<String>> {
-        let inner = written.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
-        let length = inner.chars().take_while(|c| c.is_alphanumeric() || *c == '_').map(char::len_utf8).sum();
-        let (name, operator) = inner.split_at_checked(length).unwrap_or((inner, ""));
-        let mut values = if name.is_empty() { vec![None] } else { self.scope.get(name) };
-        if operator.is_empty() || operator == ":?" {
-            return values;
-        }
-        // An operator makes something else of it; its default, if it has one, is in plain sight.
-        for start in [":-", ":=", ":+", "-", "=", "+"] {
-            if let Some(default) = operator.strip_prefix(start) {
-                let default = default.trim_matches(['"', '\'']);
-                let home = self.home().map(|home| home.to_string_lossy().into_owned()).unwrap_or_default();
-                let plain = !default.contains(['$', '`']) || default == "$HOME";
-                values.push(plain.then(|| default.replace("$HOME", &home)));
-                break;
-            }
-        }
-        values.push(None);
-        values
-    }
-
-    /// What a substitution gives, where that is known without running it.
-    pub(super) fn known_output(&self, written: &str) -> Vec<Option<String>> {
-        let inner = written.trim_start_matches("$(").trim_end_matches(')').trim_matches('`').trim();
-        match inner {
-            "pwd" | "pwd -P" | "realpath ." | "readlink -f ." => self.scope.here(),
-            "git rev-parse --show-toplevel" => {
-                let cwd = self.scope.cwds.first();
-                let root = self.at.roots.iter().find(|root| cwd.is_some_and(|cwd| cwd.starts_with(root)));
-                vec![root.map(|root| root.to_string_lossy().into_owned())]
-            }
-            _ if inner == "mktemp"
-                || (inner.starts_with("mktemp -d") && !inner.contains(['/', ';', '&', '|', '-', 'p'])) =>
-            {
-                vec![Some("/tmp/mktemp".to_owned())]
-            }
-            "mktemp -d" => vec![Some("/tmp/mktemp".to_owned())],
-            _ => vec![None],
-        }
-    }
-
-    /// A statement that only assigns.
-    pub(super) fn assignments(&mut self, node: Node<'_>, text: &str) {
-        self.unproved = true;
-        let mut nodes = vec![node];
-        if node.kind() == "variable_assignments" {
-            let mut cursor = node.walk();
-            nodes = node.named_children(&mut cursor).collect();
-        }
-        for one in nodes {
-            let judgement = self.assignment(one, text, false);
-            if judgement != Judgement::Plain {
-                self.found(source(one, text), Vec::new(), 0, judgement);
-            }
-        }
-    }
-
-    /// One assignment; what it substitutes is looked at too.
-    pub(super) fn assignment(&mut self, node: Node<'_>, text: &str, passing: bool) -> Judgement {
-        self.substitutions(node, text, &Flow::new());
-        let (Some(name), value) = (node.child_by_field_name("name"), node.child_by_field_name("value"))
-        else {
-            return Judgement::risky("it cannot be understood");
-        };
-        let indexed = name.kind() == "subscript";
-        let written = source(name, text).to_owned();
-        let words = value
-            .map(|value| if value.kind() == "array" { Vec::new() } else { self.word(value, text).words });
-        let value = match words.as_deref() {
-            None => Some(String::new()),
-            Some([]) if node.child_by_field_name("value").is_some_and(|value| value.kind() != "array") => {
-                Some(String::new())
-            }
-            Some([word]) => word.value().map(str::to_owned),
-            Some(_) => None,
-        };
-        let appends = source(node, text).get(written.len()..).is_some_and(|rest| rest.starts_with("+="));
-        let value = value.filter(|_| !appends);
-        if indexed {
-            let risky = source(name, text).contains("$(") || source(name, text).contains('`');
-            let judgement = Judgement::risky("an index that runs something");
-            return if risky { judgement } else { Judgement::Plain };
-        }
-        let judgement = self.variable_set(&written, value.as_deref());
-        if !passing {
-            self.scope.set(&written, value);
-        }
-        judgement
-    }
-
-    pub(super) fn variable_set(&self, name: &str, value: Option<&str>) -> Judgement {
-        if hijacks(name, value) {
-            return Judgement::risky(format!("sets {name}, which changes what programs run"));
-        }
-        Judgement::Plain
-    }
-
-    /// `export A=1`, `declare`, `local`, `readonly`, `unset`.
-    pub(super) fn declaration(&mut self, node: Node<'_>, text: &str, flow: &Flow) {
-        self.unproved = true;
-        let mut worst = flow.floor.clone().worst(Judgement::Plain);
-        let mut cursor = node.walk();
-        let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
-        let keyword = children.first().map_or("", |first| source(*first, text));
-        for child in &children {
-            if child.kind() == "variable_assignment" {
-                worst = worst.worst(self.assignment(*child, text, false));
-                continue;
-            }
-            if !child.is_named() {
-                continue;
-            }
-            self.substitutions(*child, text, flow);
-            for word in self.word(*child, text).words {
-                worst = worst.worst(self.declared(keyword, &word));
-            }
-        }
-        self.found(source(node, text), vec![keyword.to_owned()], 0, worst);
-    }
-
-    /// A word of `export` and the like that the grammar did not take for an assignment.
-    fn declared(&mut self, keyword: &str, word: &Word) -> Judgement {
-        if word.text.contains("$(") || word.text.contains('`') {
-            return Judgement::risky("an index that runs something");
-        }
-        if let Some((name, value)) = word.text.split_once('=') {
-            self.scope.set(name, word.known.then(|| value.to_owned()));
-            return self.variable_set(name, word.known.then_some(value));
-        }
-        if !word.known {
-            return Judgement::risky("sets a variable that only running it would tell");
-        }
-        if keyword.starts_with("unset") {
-            self.scope.forget(&word.text);
-            return self.variable_set(&word.text, None);
-        }
-        Judgement::Plain
-    }
-
     /// Where a redirection goes, and whether it may.
     pub(super) fn redirect(&mut self, redirect: &Redirect, io: &mut Io) -> Judgement {
         let operator = redirect.operator.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -356,8 +73,12 @@ impl Run<'_> {
         }
         let mut worst = Judgement::Safe;
         for path in paths {
+            self.written.push(path.clone());
             let judgement = match place(&path, self.at) {
                 Place::Nowhere if path == Path::new("/dev/null") => Judgement::Safe,
+                Place::Temporary if self.climbs_out(word, &path) => {
+                    Judgement::risky("writes outside the workspace")
+                }
                 Place::Nowhere | Place::Temporary => Judgement::Plain,
                 Place::Inside => {
                     if !word.glob {
@@ -381,6 +102,12 @@ impl Run<'_> {
             worst = worst.worst(judgement);
         }
         worst
+    }
+
+    /// Whether a relative path leads out of the workspace from inside it.
+    pub(super) fn climbs_out(&self, word: &Word, path: &Path) -> bool {
+        let inside = |path: &Path| self.at.roots.iter().any(|root| path.starts_with(root));
+        !word.text.starts_with('/') && !inside(path) && self.scope.cwds.iter().any(|cwd| inside(cwd))
     }
 
     /// A write to a place that is known only in part.
@@ -421,6 +148,9 @@ impl Run<'_> {
             let judgement = Judgement::risky("the name of the program is not what it seems");
             return self.found(text, Vec::new(), 0, flow.floor.clone().worst(judgement));
         }
+        if listed(RESERVED, &name) && program.literal && program.source == name {
+            return self.not_understood(text, "it cannot be understood");
+        }
         if self.own_name(&name, rest, io, flow) {
             return;
         }
@@ -429,6 +159,9 @@ impl Run<'_> {
         }
         let mut judgement = programs::judge(self, &words, io).worst(flow.floor.clone());
         judgement = judgement.worst(self.general(&name, &words));
+        if name.contains('/') && self.fetched(program) {
+            judgement = judgement.worst(Judgement::risky("runs what it has just fetched"));
+        }
         if judgement == Judgement::Safe && !safe::is_safe(self, &words) {
             judgement = Judgement::Plain;
         }
@@ -450,9 +183,7 @@ impl Run<'_> {
         let flow = Flow { piped: io.piped, feed: io.input.clone(), ..flow.plain() };
         if let Some(body) = self.scope.functions.get(name).cloned() {
             let kept = self.scope.clone();
-            for (nth, word) in rest.iter().take(9).enumerate() {
-                self.scope.bind(&(nth + 1).to_string(), std::slice::from_ref(word));
-            }
+            self.scope.bind_arguments(rest);
             self.scope.reading.push(name.to_owned());
             self.nested(&body, &flow);
             self.scope = kept;
@@ -479,16 +210,21 @@ impl Run<'_> {
                 worst = worst.worst(Judgement::risky("opens a network connection"));
             }
         }
-        if programs::reads_its_words(programs::base(name))
-            && self.names_secret(Args(words.get(1..).unwrap_or_default()))
+        let args = Args(words.get(1..).unwrap_or_default());
+        let name = programs::base(name);
+        let homes = |path: &PathBuf| self.home().is_some_and(|home| home.starts_with(path));
+        let below = programs::reads_below(name, args)
+            && args.operands().iter().any(|word| self.scope.paths(word).iter().any(homes));
+        if below
+            || programs::reads_its_words(name, args) && self.names_secret(&programs::read_words(name, args))
         {
             worst = worst.worst(Judgement::risky("reads secrets"));
         }
         worst
     }
 
-    fn names_secret(&self, args: Args<'_>) -> bool {
-        args.0.iter().any(|word| {
+    fn names_secret(&self, words: &[Word]) -> bool {
+        words.iter().any(|word| {
             let mut texts: Vec<&str> = vec![word.text.as_str()];
             texts.extend(word.text.split_once('=').map(|(_, value)| value));
             texts.extend(word.text.split_once('@').map(|(_, value)| value));

@@ -5,14 +5,12 @@
 
 use super::Judgement;
 use super::parse::{gaps_agree, source};
+use super::redirects::Tail;
 use super::run::{Flow, Run};
 use super::scope::Scope;
-use super::simple::{Io, Redirect};
+use super::simple::Io;
 use super::word::{Expanded, Gap, Word, expand};
 use tree_sitter::Node;
-
-/// Redirections that the grammar hung on something larger than the command they belong to.
-type Tail<'t> = Vec<Node<'t>>;
 
 impl Run<'_> {
     /// Looks at a statement and all it holds.
@@ -44,7 +42,7 @@ impl Run<'_> {
                 self.apart(|run| run.sequence(node, text, &flow));
             }
             "function_definition" => self.function(node, text, flow),
-            "for_statement" => self.for_loop(node, text, &self.around_plain(flow), tail),
+            "for_statement" => self.for_loop(node, text, &flow.plain(), tail),
             "compound_statement"
             | "do_group"
             | "if_statement"
@@ -58,22 +56,21 @@ impl Run<'_> {
         }
     }
 
-    fn around_plain(&self, flow: &Flow) -> Flow {
-        flow.plain()
-    }
-
     /// Statements one after the other; `&` sends the one before it to the background.
     fn sequence(&mut self, node: Node<'_>, text: &str, flow: &Flow) {
         let mut cursor = node.walk();
         let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
         let mut next = children.iter().skip(1);
+        if node.kind() != "case_item" && children.iter().any(|child| child.kind().starts_with(";;")) {
+            self.not_understood(source(node, text), "it cannot be understood");
+        }
         for child in &children {
             let after = next.next().map(|node| node.kind());
             if !child.is_named() {
                 continue;
             }
             if after == Some("&") {
-                let flow = Flow { forked: true, ..flow.clone() };
+                let flow = Flow { forked: true, ..flow.plain() };
                 self.apart(|run| run.walk(*child, text, &flow));
             } else {
                 self.walk(*child, text, flow);
@@ -83,7 +80,7 @@ impl Run<'_> {
     }
 
     /// Does something whose changes to directory and variables do not last.
-    fn apart(&mut self, what: impl FnOnce(&mut Self)) {
+    pub(super) fn apart(&mut self, what: impl FnOnce(&mut Self)) {
         let kept: Scope = self.scope.clone();
         what(self);
         self.scope = kept;
@@ -122,9 +119,9 @@ impl Run<'_> {
     /// What runs if the statement before it failed.
     fn otherwise(&mut self, part: Node<'_>, text: &str, flow: &Flow, tail: &Tail<'_>) {
         let words = source(part, text);
-        let leaves =
-            ["exit", "return", "{ exit", "(exit", "{ echo", "die"].iter().any(|word| words.starts_with(word))
-                && words.contains("exit") | words.contains("return") | words.starts_with("die");
+        let leaves = words.starts_with("exit")
+            || words.starts_with("return")
+            || words.starts_with(['{', '(']) && (words.contains("exit") || words.contains("return"));
         if leaves {
             // Going on means that it did not fail.
             self.apart(|run| run.statement(part, text, flow, tail));
@@ -158,6 +155,11 @@ impl Run<'_> {
         while let Some(node) = stack.pop() {
             match node.kind() {
                 "heredoc_body" => out.push_str(source(node, text)),
+                "herestring_redirect" => {
+                    let value =
+                        node.named_child(0).map(|child| self.word(child, text).words).unwrap_or_default();
+                    out.extend(value.into_iter().map(|word| word.text + "\n"));
+                }
                 "command" => {
                     let words = self.command_words(node, text);
                     let (name, rest) = words.split_first()?;
@@ -202,136 +204,6 @@ impl Run<'_> {
         }
     }
 
-    /// `cat <<EOF && b` and `cat <<EOF | b`: the grammar keeps the rest of the line inside the here-document.
-    fn after_heredoc(&mut self, redirect: Node<'_>, text: &str, flow: &Flow) {
-        if redirect.kind() != "heredoc_redirect" {
-            return;
-        }
-        let mut cursor = redirect.walk();
-        let children: Vec<Node<'_>> = redirect.children(&mut cursor).collect();
-        let body = children
-            .iter()
-            .find(|child| child.kind() == "heredoc_body")
-            .map(|body| source(*body, text).to_owned());
-        for (nth, child) in children.iter().enumerate() {
-            let argument =
-                redirect.field_name_for_child(u32::try_from(nth).unwrap_or(u32::MAX)) == Some("argument");
-            if argument || !child.is_named() {
-                continue;
-            }
-            match child.kind() {
-                "heredoc_start"
-                | "heredoc_body"
-                | "heredoc_end"
-                | "file_redirect"
-                | "herestring_redirect"
-                | "file_descriptor"
-                | "heredoc_redirect" => {}
-                "pipeline" => {
-                    let flow = Flow { piped: true, feed: body.clone(), forked: true, ..flow.clone() };
-                    self.apart(|run| run.walk(*child, text, &flow));
-                }
-                _ => self.walk(*child, text, flow),
-            }
-        }
-    }
-
-    fn bare_redirects(&mut self, node: Node<'_>, text: &str, flow: &Flow, tail: &Tail<'_>) {
-        let mut io = Io::default();
-        let mut words = Vec::new();
-        let judgement = self.redirects(tail, text, &mut io, &mut words);
-        let judgement = judgement.worst(Judgement::Plain).worst(flow.floor.clone());
-        if words.is_empty() {
-            self.found(source(node, text), Vec::new(), 0, judgement);
-        } else {
-            let flow = Flow { floor: judgement, ..flow.clone() };
-            self.command(words, &io, source(node, text), &flow);
-        }
-    }
-
-    /// Takes redirections apart: where they go, what they feed, and the words that belong to the command.
-    fn redirects(&mut self, tail: &Tail<'_>, text: &str, io: &mut Io, words: &mut Vec<Word>) -> Judgement {
-        let mut worst = Judgement::Safe;
-        let mut stack: Vec<Node<'_>> = tail.iter().rev().copied().collect();
-        while let Some(node) = stack.pop() {
-            if !self.burn() {
-                break;
-            }
-            match node.kind() {
-                "file_redirect" => worst = worst.worst(self.file_redirect(node, text, io, words)),
-                "herestring_redirect" => {
-                    let mut cursor = node.walk();
-                    for child in node.named_children(&mut cursor) {
-                        let value = self.word(child, text).words;
-                        io.input =
-                            Some(value.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "));
-                    }
-                    worst = worst.worst(Judgement::Plain);
-                }
-                "heredoc_redirect" => {
-                    let mut cursor = node.walk();
-                    let inner: Vec<Node<'_>> = node.children_by_field_name("redirect", &mut cursor).collect();
-                    stack.extend(inner.into_iter().rev());
-                    let mut cursor = node.walk();
-                    let arguments: Vec<Node<'_>> =
-                        node.children_by_field_name("argument", &mut cursor).collect();
-                    for argument in arguments {
-                        words.extend(self.word(argument, text).words);
-                    }
-                    self.heredoc_body(node, text, io);
-                    worst = worst.worst(Judgement::Plain);
-                }
-                _ => {}
-            }
-        }
-        worst
-    }
-
-    fn heredoc_body(&mut self, node: Node<'_>, text: &str, io: &mut Io) {
-        let mut cursor = node.walk();
-        for child in node.named_children(&mut cursor) {
-            if child.kind() == "heredoc_body" {
-                io.input = Some(source(child, text).to_owned());
-                self.substitutions(child, text, &Flow::new());
-            }
-        }
-    }
-
-    fn file_redirect(&mut self, node: Node<'_>, text: &str, io: &mut Io, words: &mut Vec<Word>) -> Judgement {
-        let mut cursor = node.walk();
-        let operator = node
-            .children(&mut cursor)
-            .find(|child| !child.is_named())
-            .map_or("", |child| source(child, text))
-            .to_owned();
-        let mut cursor = node.walk();
-        let targets: Vec<Node<'_>> = node.children_by_field_name("destination", &mut cursor).collect();
-        let mut targets = targets.into_iter();
-        let Some(first) = targets.next() else { return Judgement::Safe };
-        let Expanded { words: target, odd, flood } = self.word(first, text);
-        for rest in targets {
-            words.extend(self.word(rest, text).words);
-        }
-        let judgement = match target.as_slice() {
-            [target] => self.redirect(&Redirect { operator, target: target.clone() }, io),
-            _ => Judgement::risky("writes to a place that only running it would tell"),
-        };
-        if odd || flood { judgement.worst(Judgement::risky("it cannot be understood")) } else { judgement }
-    }
-
-    /// The flow inside something that redirections hang on as a whole.
-    fn around(&mut self, tail: &Tail<'_>, text: &str, flow: &Flow) -> Flow {
-        let mut io = Io::default();
-        let mut words = Vec::new();
-        let mut floor = self.redirects(tail, text, &mut io, &mut words);
-        if !words.is_empty() {
-            floor = floor.worst(Judgement::risky("it cannot be understood"));
-        }
-        let reads = io.file || io.input.is_some();
-        let feed = io.input.or_else(|| flow.feed.clone());
-        Flow { floor: floor.worst(flow.floor.clone()), feed, piped: flow.piped || reads, forked: flow.forked }
-    }
-
     fn simple_command(&mut self, node: Node<'_>, text: &str, flow: &Flow, tail: &Tail<'_>) {
         let mut flow = flow.clone();
         let mut io = Io { piped: flow.piped, input: flow.feed.clone(), ..Io::default() };
@@ -352,10 +224,16 @@ impl Run<'_> {
                 "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {
                     worst = worst.worst(self.redirects(&vec![child], text, &mut io, &mut words));
                 }
+                // `0<x`: the grammar takes some descriptors for words.
+                _ if is_descriptor(child, text) => {}
                 "subshell" | "compound_statement" => self.walk(child, text, &flow.plain()),
                 "comment" => {}
                 _ => {
-                    let Expanded { words: more, odd, flood } = self.word(child, text);
+                    let Expanded { words: mut more, odd, flood } = self.word(child, text);
+                    if child.kind() == "command_name" && source(child, text).contains(['(', '`']) {
+                        // A program's name that is computed is not worth following.
+                        more = vec![Word::unknown(source(child, text))];
+                    }
                     words.extend(more);
                     self.substitutions(child, text, &flow);
                     if odd {
@@ -375,6 +253,10 @@ impl Run<'_> {
     }
 
     fn control(&mut self, node: Node<'_>, text: &str, flow: &Flow, tail: &Tail<'_>) {
+        if source(node, text).starts_with("((") {
+            self.unproved = true;
+            return self.substitutions(node, text, flow);
+        }
         let flow = self.around(tail, text, &flow.plain());
         let endless = node.kind() == "while_statement" && self.runs_forever(node, text);
         let repeats = matches!(node.kind(), "while_statement" | "c_style_for_statement");
@@ -403,11 +285,11 @@ impl Run<'_> {
             .is_some_and(|word| matches!(*word, "true" | ":" | "[ 1 ]" | "((1))" | "(( 1 ))"));
         let Some(body) = node.child_by_field_name("body") else { return false };
         let mut cursor = body.walk();
-        let children: Vec<&str> = body.children(&mut cursor).map(|child| child.kind()).collect();
-        always
-            && children.contains(&"&")
-            && !source(body, text).contains("wait")
-            && !source(body, text).contains("sleep")
+        let children: Vec<Node<'_>> = body.children(&mut cursor).collect();
+        let pauses = |child: &Node<'_>| {
+            ["sleep", "wait", "read"].iter().any(|word| source(*child, text).starts_with(word))
+        };
+        always && children.iter().any(|child| child.kind() == "&") && !children.iter().any(pauses)
     }
 
     fn for_loop(&mut self, node: Node<'_>, text: &str, flow: &Flow, tail: &Tail<'_>) {
@@ -489,7 +371,7 @@ impl Run<'_> {
     /// Looks into every substitution below a node.
     pub(super) fn substitutions(&mut self, node: Node<'_>, text: &str, flow: &Flow) {
         let mut stack = vec![node];
-        let inner = Flow { floor: flow.substituted().floor, ..flow.substituted() };
+        let inner = flow.substituted();
         while let Some(node) = stack.pop() {
             if !self.burn() {
                 return;
@@ -541,7 +423,8 @@ impl Run<'_> {
             let values = match inner.kind() {
                 "simple_expansion" | "expansion" => self.variable(source(inner, text)),
                 "command_substitution" => self.known_output(source(inner, text)),
-                "process_substitution" | "arithmetic_expansion" => vec![None],
+                "process_substitution" => vec![Some("/dev/fd/63".to_owned())],
+                "arithmetic_expansion" => vec![None],
                 _ => {
                     if self.burn() {
                         let mut cursor = inner.walk();
@@ -556,6 +439,12 @@ impl Run<'_> {
         }
         let scope = &self.scope;
         let home = self.at.home.as_deref();
-        expand(source(node, text), &gaps, &|name| super::simple::tilde(name, home, scope))
+        expand(source(node, text), &gaps, &|name| super::variables::tilde(name, home, scope))
     }
+}
+
+/// Whether digits stand right before a redirection.
+fn is_descriptor(node: Node<'_>, text: &str) -> bool {
+    let digits = source(node, text).bytes().all(|c| c.is_ascii_digit());
+    digits && text.get(node.end_byte()..).is_some_and(|rest| rest.starts_with(['<', '>']))
 }

@@ -9,6 +9,8 @@ use std::ops::Range;
 const MOST: usize = 64;
 /// How many words a brace range may make before running it is a matter of its own.
 const FLOOD: u64 = 100_000;
+/// How many braces one word may have: each may double the words it makes.
+const DEEPEST: usize = 16;
 /// What stands for a part that only running would tell.
 pub(super) const HOLE: char = '\u{fffc}';
 
@@ -89,12 +91,11 @@ pub(super) fn expand(source: &str, gaps: &[Gap], tilde: &dyn Fn(&str) -> Option<
     let odd = lexer.odd;
     let literal = gaps.is_empty();
     let mut flood = false;
-    let glyphs = with_tilde(lexer.glyphs, tilde);
     let mut braced = Vec::new();
-    let fits = braces(glyphs, &mut braced, 0, &mut flood);
+    let fits = braces(lexer.glyphs, &mut braced, 0, &mut flood);
     let plain = literal && braced.len() == 1;
     let mut words = Vec::new();
-    let fits = fits && braced.into_iter().all(|one| fill(one, source, plain, &mut words));
+    let fits = fits && braced.into_iter().all(|one| fill(with_tilde(one, tilde), source, plain, &mut words));
     if !fits {
         words = vec![Word::unknown(source)];
     }
@@ -308,7 +309,8 @@ fn braces(glyphs: Vec<Glyph>, out: &mut Vec<Vec<Glyph>>, depth: usize, flood: &m
         }
         choices
     };
-    if depth > MOST {
+    if depth > DEEPEST {
+        *flood = true;
         return false;
     }
     choices.into_iter().all(|choice| {

@@ -1,15 +1,16 @@
 //! Programs that run other programs: what they would run is looked at in their place.
 
-use super::Judgement;
-use super::args::Args;
+use super::args::{Args, listed};
 use super::programs::base;
 use super::run::{Flow, Run};
+use super::safe::is_trusted;
 use super::simple::Io;
 use super::word::Word;
+use super::{Judgement, shells};
 
 /// A program whose words end in another command.
 struct Wrapper {
-    names: &'static [&'static str],
+    names: &'static str,
     /// Options that take the next word.
     takes: &'static [&'static str],
     /// How many operands come before the command.
@@ -20,87 +21,50 @@ struct Wrapper {
 
 const WRAPPERS: &[Wrapper] = &[
     Wrapper {
-        names: &["command", "time"],
+        names: "command time",
         takes: &["-f", "-o", "--format", "--output"],
         operands: 0,
         keeps_safe: true,
     },
     Wrapper {
-        names: &[
-            "builtin",
-            "nohup",
-            "setsid",
-            "fakeroot",
-            "unbuffer",
-            "caffeinate",
-            "catchsegv",
-            "torsocks",
-            "proxychains",
-            "proxychains4",
-            "rlwrap",
-            "winpty",
-            "dbus-run-session",
-            "xvfb-run",
-            "coproc",
-            "noglob",
-            "nocorrect",
-            "then",
-            "do",
-            "else",
-            "ccache",
-            "sccache",
-            "dotenv",
-        ],
+        names: "builtin nohup setsid fakeroot unbuffer caffeinate catchsegv torsocks proxychains \
+            proxychains4 rlwrap winpty dbus-run-session xvfb-run coproc noglob nocorrect \
+            ccache sccache dotenv",
         takes: &["-a", "-s", "-n", "-f", "-e"],
         operands: 0,
         keeps_safe: false,
     },
-    Wrapper { names: &["exec"], takes: &["-a"], operands: 0, keeps_safe: false },
-    Wrapper { names: &["nice"], takes: &["-n", "--adjustment"], operands: 0, keeps_safe: true },
+    Wrapper { names: "exec", takes: &["-a"], operands: 0, keeps_safe: false },
+    Wrapper { names: "nice", takes: &["-n", "--adjustment"], operands: 0, keeps_safe: true },
     Wrapper {
-        names: &["ionice"],
+        names: "ionice",
         takes: &["-c", "-n", "-p", "--class", "--classdata"],
         operands: 0,
         keeps_safe: true,
     },
     Wrapper {
-        names: &["timeout", "gtimeout"],
+        names: "timeout gtimeout",
         takes: &["-s", "-k", "--signal", "--kill-after"],
         operands: 1,
         keeps_safe: true,
     },
     Wrapper {
-        names: &["stdbuf"],
+        names: "stdbuf",
         takes: &["-i", "-o", "-e", "--input", "--output", "--error"],
         operands: 0,
         keeps_safe: true,
     },
-    Wrapper { names: &["chrt", "taskset"], takes: &["-p", "-T", "-P", "-D"], operands: 1, keeps_safe: false },
+    Wrapper { names: "chrt taskset", takes: &["-p", "-T", "-P", "-D"], operands: 1, keeps_safe: false },
     Wrapper {
-        names: &["strace", "ltrace", "perf", "valgrind", "heaptrack", "rr"],
+        names: "strace ltrace perf valgrind heaptrack rr",
         takes: &["-o", "-e", "-p", "-s", "-E", "-u", "-P", "-O", "-I", "-a", "-X"],
         operands: 0,
         keeps_safe: false,
     },
-    Wrapper { names: &["busybox", "toybox"], takes: &[], operands: 0, keeps_safe: false },
+    Wrapper { names: "busybox toybox", takes: &[], operands: 0, keeps_safe: false },
     Wrapper {
-        names: &[
-            "chpst",
-            "softlimit",
-            "prlimit",
-            "numactl",
-            "cpulimit",
-            "setarch",
-            "linux64",
-            "linux32",
-            "eatmydata",
-            "faketime",
-            "ts-node-dev",
-            "systemd-inhibit",
-            "choom",
-            "uclampset",
-            "setpriv",
-        ],
+        names: "chpst softlimit prlimit numactl cpulimit setarch linux64 linux32 eatmydata faketime \
+            ts-node-dev systemd-inhibit choom uclampset setpriv",
         takes: &["-n", "-l", "-p"],
         operands: 0,
         keeps_safe: false,
@@ -108,74 +72,49 @@ const WRAPPERS: &[Wrapper] = &[
 ];
 
 /// Pairs of words that run what follows them in a project's environment.
-const PROJECT: &[(&str, &[&str])] = &[
-    ("uv", &["run"]),
-    ("poetry", &["run"]),
-    ("pipenv", &["run"]),
-    ("pdm", &["run"]),
-    ("rye", &["run"]),
-    ("hatch", &["run"]),
-    ("conda", &["run"]),
-    ("mamba", &["run"]),
-    ("bundle", &["exec"]),
-    ("npm", &["exec", "x"]),
-    ("pnpm", &["exec", "dlx"]),
-    ("yarn", &["exec", "dlx"]),
-    ("direnv", &["exec"]),
-    ("mise", &["exec", "x"]),
-    ("asdf", &["exec"]),
-    ("rustup", &["run"]),
-    ("opam", &["exec"]),
-    ("stack", &["exec"]),
-    ("cabal", &["exec"]),
-    ("dune", &["exec"]),
-    ("mix", &["cmd"]),
-    ("nix", &["develop", "shell", "run"]),
+const PROJECT: &[(&str, &str)] = &[
+    ("uv", "run"),
+    ("poetry", "run"),
+    ("pipenv", "run"),
+    ("pdm", "run"),
+    ("rye", "run"),
+    ("hatch", "run"),
+    ("conda", "run"),
+    ("mamba", "run"),
+    ("bundle", "exec"),
+    ("npm", "exec x"),
+    ("pnpm", "exec dlx"),
+    ("yarn", "exec dlx"),
+    ("direnv", "exec"),
+    ("mise", "exec x"),
+    ("asdf", "exec"),
+    ("rustup", "run"),
+    ("opam", "exec"),
+    ("stack", "exec"),
+    ("cabal", "exec"),
+    ("dune", "exec"),
+    ("mix", "cmd"),
+    ("nix", "develop shell run"),
 ];
 
 /// Single words that do the same.
-const PROJECT_ALONE: &[&str] =
-    &["npx", "bunx", "uvx", "pipx", "entr", "nix-shell", "cargo-watch", "watchexec", "nodemon"];
-
-/// Shells that run the text behind `-c`, their script, or their input.
-const SHELLS: &[&str] = &[
-    "sh",
-    "bash",
-    "zsh",
-    "dash",
-    "ksh",
-    "ash",
-    "mksh",
-    "rbash",
-    "fish",
-    "csh",
-    "tcsh",
-    "pwsh",
-    "powershell",
-    "yash",
-    "oksh",
-    "lksh",
-    "posh",
-    "elvish",
-    "nu",
-    "xonsh",
-    "hush",
-    "ksh93",
-];
+const PROJECT_ALONE: &str = "npx bunx uvx pipx entr nix-shell cargo-watch watchexec nodemon";
 
 /// Looks into a program that runs another; false if it is none.
 pub(super) fn unwrap(run: &mut Run<'_>, words: &[Word], io: &Io, text: &str, flow: &Flow) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     let name = base(&program.text).to_ascii_lowercase();
-    if SHELLS.contains(&name.as_str()) {
-        shell(run, rest, io, text, flow);
+    // A program that only has a wrapper's name may do anything.
+    let flow = &if is_trusted(&program.text) { flow.clone() } else { flow.plain() };
+    if shells::is_shell(&name) {
+        shells::run(run, words, io, text, flow);
         return true;
     }
-    if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.names.contains(&name.as_str())) {
+    if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| listed(wrapper.names, &name)) {
         return wrapped(run, wrapper, words, io, text, flow);
     }
     match name.as_str() {
-        "eval" => code(run, &joined(rest), text, flow),
+        "eval" => code(run, &joined(rest), text, &flow.plain()),
         "env" => return env(run, rest, io, text, flow),
         "trap" => return trap(run, rest, flow),
         "alias" => alias(run, rest, text, flow),
@@ -184,12 +123,12 @@ pub(super) fn unwrap(run: &mut Run<'_>, words: &[Word], io: &Io, text: &str, flo
         "watch" | "hyperfine" => {
             let inner = skip_options(rest, &["-n", "--interval", "-w", "-r", "-m", "--warmup", "--runs"], 0);
             if name == "watch" {
-                code(run, &joined(inner), text, flow);
+                code(run, &joined(inner), text, &flow.plain());
             } else {
                 inner
                     .iter()
                     .filter(|word| !word.is_option())
-                    .for_each(|word| code(run, &word.text, text, flow));
+                    .for_each(|word| code(run, &word.text, text, &flow.plain()));
             }
         }
         "flock" => flock(run, rest, io, text, flow),
@@ -251,7 +190,7 @@ fn joined(words: &[Word]) -> String {
 }
 
 /// Code that a shell would run.
-fn code(run: &mut Run<'_>, code: &str, text: &str, flow: &Flow) {
+pub(super) fn code(run: &mut Run<'_>, code: &str, text: &str, flow: &Flow) {
     if code.trim().is_empty() {
         return run.found(text, Vec::new(), 0, flow.floor.clone().worst(Judgement::Plain));
     }
@@ -273,7 +212,7 @@ fn peek_code(run: &mut Run<'_>, words: &[Word], text: &str, flow: &Flow) {
 }
 
 /// Of the commands found since, keeps those that are bad.
-fn keep_bad(run: &mut Run<'_>, before: usize, text: &str) {
+pub(super) fn keep_bad(run: &mut Run<'_>, before: usize, text: &str) {
     let mut new = run.out.commands.split_off(before.min(run.out.commands.len()));
     new.retain(|simple| simple.judgement.rank() > 1);
     for simple in &mut new {
@@ -307,86 +246,6 @@ fn wrapped(run: &mut Run<'_>, wrapper: &Wrapper, words: &[Word], io: &Io, text: 
     }
     run.command(inner.to_vec(), io, text, &flow);
     true
-}
-
-fn shell(run: &mut Run<'_>, rest: &[Word], io: &Io, text: &str, flow: &Flow) {
-    let mut words = rest.iter();
-    let mut takes_code = false;
-    let mut from_input = false;
-    let mut operand = None;
-    while let Some(word) = words.next() {
-        let option = word.text.as_str();
-        if option == "--" {
-            operand = words.next();
-            break;
-        } else if matches!(option, "--rcfile" | "--init-file") {
-            let floor = Judgement::risky("runs a start-up file");
-            return run.found(text, Vec::new(), 0, floor.worst(flow.floor.clone()));
-        } else if matches!(option, "-o" | "+o" | "-O" | "+O" | "-eo" | "-euo" | "-exo" | "-euxo") {
-            words.next();
-        } else if matches!(option, "--version" | "--help") {
-            return run.found(text, Vec::new(), 0, flow.floor.clone().worst(Judgement::Plain));
-        } else if option.starts_with("--") && matches!(option, "--command" | "--commands") {
-            takes_code = true;
-        } else if option.starts_with('-') && option.len() > 1 || option.starts_with('+') {
-            let letters = option.trim_start_matches('-');
-            takes_code |=
-                !option.starts_with("--") && letters.contains('c') || option.eq_ignore_ascii_case("-command");
-            from_input |= !option.starts_with("--") && letters.contains('s');
-            // `-euo pipefail -c …`: a cluster that ends in o takes the next word.
-            if !option.starts_with("--") && letters.ends_with('o') {
-                words.next();
-            }
-        } else {
-            operand = Some(word);
-            break;
-        }
-    }
-    match operand {
-        Some(word) if takes_code => {
-            let login = rest.iter().any(|word| word.text.starts_with('-') && word.text.contains(['l', 'i']));
-            code(run, &word.text, text, &if login { flow.plain() } else { flow.clone() });
-        }
-        Some(word) if !from_input && !is_stdin(&word.text) => script(run, rest, word, text, flow),
-        _ => input(run, io, text, flow),
-    }
-}
-
-fn is_stdin(path: &str) -> bool {
-    matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
-}
-
-fn script(run: &mut Run<'_>, rest: &[Word], file: &Word, text: &str, flow: &Flow) {
-    let judgement = if file.known {
-        Judgement::Plain
-    } else {
-        Judgement::risky("runs a script that only running it would tell")
-    };
-    let words = if file.known {
-        std::iter::once("sh".to_owned())
-    } else {
-        return run.found(text, Vec::new(), 0, judgement);
-    };
-    let words: Vec<String> = words.chain(rest.iter().map(|word| word.source.clone())).collect();
-    run.found(text, words, 2, judgement.worst(flow.floor.clone()));
-}
-
-/// A shell that runs its input.
-fn input(run: &mut Run<'_>, io: &Io, text: &str, flow: &Flow) {
-    let why = if io.piped || io.file {
-        "runs what another program or file gives it"
-    } else {
-        "runs what it is given"
-    };
-    if let Some(input) = &io.input {
-        let before = run.out.commands.len();
-        run.nested(input, &flow.plain());
-        if !io.piped {
-            return;
-        }
-        keep_bad(run, before, text);
-    }
-    run.found(text, Vec::new(), 0, Judgement::risky(why).worst(flow.floor.clone()));
 }
 
 fn env(run: &mut Run<'_>, rest: &[Word], io: &Io, text: &str, flow: &Flow) -> bool {
@@ -487,8 +346,10 @@ fn xargs(run: &mut Run<'_>, rest: &[Word], io: &Io, text: &str, flow: &Flow) {
         word.literal = false;
     }
     let mut words = replaced(inner, &mark);
-    words.extend(fed);
-    words.push(Word::unknown("…"));
+    if Args(rest).values("-I", "--replace").is_empty() {
+        words.extend(fed);
+        words.push(Word::unknown("…"));
+    }
     run.command(words, &Io::default(), text, &flow);
 }
 
@@ -577,14 +438,12 @@ fn project(run: &mut Run<'_>, name: &str, rest: &[Word], text: &str, flow: &Flow
         "--directory",
         "-E",
     ];
-    let inner = if PROJECT_ALONE.contains(&name) {
+    let inner = if listed(PROJECT_ALONE, name) {
         skip_options(rest, takes, 0)
     } else {
         let known = PROJECT.iter().find(|(program, _)| *program == name).map(|(_, subs)| *subs);
         match (known, skip_options(rest, takes, 0).split_first()) {
-            (Some(subs), Some((sub, after))) if subs.contains(&sub.text.as_str()) => {
-                skip_options(after, takes, 0)
-            }
+            (Some(subs), Some((sub, after))) if listed(subs, &sub.text) => skip_options(after, takes, 0),
             _ => return,
         }
     };
