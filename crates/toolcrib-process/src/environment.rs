@@ -138,6 +138,10 @@ const FIXED: &[(&str, &str)] = &[
     ("GIT_ASKPASS", "true"),
     ("SSH_ASKPASS", "false"),
     ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes"),
+    // A bare repository that a checkout hides in a folder could otherwise make `git status` run what its settings say.
+    ("GIT_CONFIG_COUNT", "1"),
+    ("GIT_CONFIG_KEY_0", "safe.bareRepository"),
+    ("GIT_CONFIG_VALUE_0", "explicit"),
     ("DEBIAN_FRONTEND", "noninteractive"),
     ("PIP_NO_INPUT", "1"),
     ("PYTHONUNBUFFERED", "1"),
