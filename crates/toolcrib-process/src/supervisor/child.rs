@@ -1,8 +1,9 @@
-//! From the job to a running command: everything between `fork` and `exec`.
+//! From the job to a running command.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -44,15 +45,37 @@ pub(super) fn start(job: &Job, stdio: [OwnedFd; 3]) -> Result<Child, String> {
         .stdin(Stdio::from(stdin))
         .stdout(Stdio::from(stdout))
         .stderr(Stdio::from(stderr));
-    let mut setup = Setup {
-        parent: rustix::process::getpid(),
-        terminal: job.terminal,
-        limits: job.limits,
-        keep,
-        restrict: Restrict::prepare(&job.confinement)?,
+    let restrict = Restrict::prepare(&job.confinement)?;
+    let spawned = if job.terminal || matches!(restrict, Restrict::Landlock { .. }) {
+        let mut setup = Setup {
+            parent: rustix::process::getpid(),
+            terminal: job.terminal,
+            limits: job.limits,
+            keep,
+            restrict,
+        };
+        fork::before_exec(&mut command, move || setup.apply());
+        command.spawn()
+    } else {
+        inherit(&mut command, &job.limits, &keep, &restrict)
     };
-    fork::before_exec(&mut command, move || setup.apply());
-    command.spawn().map_err(|error| format!("{}: {}", job.program, reason(&error)))
+    let child = spawned.map_err(|error| format!("{}: {}", job.program, reason(&error)))?;
+    // When memory runs out, the kernel shall take the command and neither us nor the program.
+    let _ = std::fs::write(format!("/proc/{}/oom_score_adj", child.id()), "500");
+    Ok(child)
+}
+
+/// Starts the command by `posix_spawn`, which costs least: what it must have it inherits from this process, which is
+/// there for it alone. Should this process be killed, the one above takes over.
+fn inherit(command: &mut Command, limits: &Limits, keep: &[File], restrict: &Restrict) -> io::Result<Child> {
+    limit(limits);
+    for file in keep {
+        rustix::io::fcntl_setfd(file, rustix::io::FdFlags::empty())?;
+    }
+    if matches!(restrict, Restrict::Nothing) {
+        rustix::thread::set_no_new_privs(true)?;
+    }
+    command.process_group(0).spawn()
 }
 
 fn reason(error: &io::Error) -> String {
@@ -100,7 +123,7 @@ enum Restrict {
 impl Restrict {
     fn prepare(confinement: &Confinement) -> Result<Self, String> {
         match confinement {
-            Confinement::None { .. } => Ok(Self::Nothing),
+            Confinement::None => Ok(Self::Nothing),
             Confinement::Bubblewrap { .. } => Ok(Self::Bubblewrap),
             Confinement::Landlock(rules) => Ok(Self::Landlock {
                 rules: landlock::prepare(rules)?,
@@ -131,7 +154,7 @@ impl Setup {
         if rustix::process::getppid() != Some(self.parent) {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        // Until now a copy of the supervisor, which nobody may look into; its own files in /proc are written below.
+        // Until now a copy of the supervisor, which nobody may look into; name spaces are set up through /proc.
         rustix::process::set_dumpable_behavior(DumpableBehavior::Dumpable)?;
         limit(&self.limits);
         fork::close_on_exec_from(3)?;
@@ -167,8 +190,6 @@ fn limit(limits: &Limits) {
     lower(Resource::Fsize, limits.file_bytes);
     lower(Resource::Data, limits.memory_bytes);
     lower(Resource::Nofile, limits.open_files);
-    // When memory runs out, the kernel shall take the command and not the program that runs it.
-    let _ = std::fs::write("/proc/self/oom_score_adj", "500");
 }
 
 fn drop_capabilities() -> io::Result<()> {

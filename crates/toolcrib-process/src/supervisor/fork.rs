@@ -24,6 +24,12 @@ pub(super) fn close_on_exec_from(first: u32) -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Closes every descriptor from `first` on.
+pub(super) fn close_from(first: u32) {
+    // SAFETY: called as the first thing of a process, when nothing in it owns a descriptor but the first three.
+    unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) };
+}
+
 /// Runs `prepare` in the new process before it becomes the command.
 pub(super) fn before_exec(
     command: &mut std::process::Command,

@@ -53,6 +53,8 @@ pub(crate) fn own_binary_answers() -> bool {
 }
 
 fn wait_for_calls() {
+    // What the program had open is none of the commands' business.
+    fork::close_from(3);
     let own = rustix::process::getpid();
     // A signal from the terminal is for the program; what is below it ends in its own way.
     let _ = rustix::process::setsid();

@@ -117,6 +117,18 @@ fn fastrand(number: u32) -> u32 {
     number.wrapping_mul(2_654_435_761).rotate_left(13) >> 7
 }
 
+/// Without a sandbox a command can kill the process that watches over it; the one above takes over.
+#[tokio::test]
+async fn killing_the_watcher_helps_nobody() {
+    let mark = format!("{}.999", 40_000 + std::process::id() % 10_000);
+    let world = World::at(Level::Policy);
+    let line = format!("(setsid sleep {mark} &) ; sleep {mark} & sleep 0.1; kill -9 $PPID; sleep {mark}");
+    let process = world.start(&line).await;
+    let end = tokio::time::timeout(Duration::from_secs(5), process.wait()).await.unwrap();
+    assert_eq!(end, End::Lost);
+    until("the watcher is dead", Duration::from_secs(3), || marked(&mark) == 0).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_survives() {
     const TRIALS: u32 = 200;
