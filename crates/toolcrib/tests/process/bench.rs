@@ -1,6 +1,7 @@
 //! A workspace, and an engine that runs commands in it at a given level.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -17,7 +18,31 @@ pub(crate) fn folder() -> TempDir {
     tempfile::Builder::new().prefix("w").tempdir_in(base).unwrap()
 }
 
+/// The levels that work here, best first. What does not is said by `scripts/test`.
+pub(crate) fn levels() -> &'static [Level] {
+    static LEVELS: OnceLock<Vec<Level>> = OnceLock::new();
+    LEVELS.get_or_init(|| {
+        let report = World::with(|_| ()).commands.examine();
+        let landlock = report.landlock.is_some_and(|verdict| verdict.works);
+        let all = [(Level::Full, report.full.works), (Level::Landlock, landlock), (Level::Policy, true)];
+        for (level, _) in all.iter().filter(|(_, works)| !works) {
+            eprintln!("not tested: the sandbox level {level}");
+        }
+        all.into_iter().filter(|(_, works)| *works).map(|(level, _)| level).collect()
+    })
+}
+
+/// The levels that work here and confine something.
+pub(crate) fn confined() -> &'static [Level] {
+    levels().split_last().map_or(&[], |(_, confined)| confined)
+}
+
 impl World {
+    /// At the best level that works here.
+    pub(crate) fn best() -> Self {
+        Self::at(levels()[0])
+    }
+
     pub(crate) fn at(level: Level) -> Self {
         Self::with(|settings| settings.level = Some(level))
     }

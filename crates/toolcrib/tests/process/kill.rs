@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use toolcrib_process::{End, Level, Request};
 
-use crate::bench::World;
+use crate::bench::{World, levels};
 
 /// Ways to outlive a shell. `M` is an argument that marks the processes of a trial.
 const ESCAPES: &[&str] = &[
@@ -132,7 +132,7 @@ async fn killing_the_watcher_helps_nobody() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_survives() {
     const TRIALS: u32 = 200;
-    let levels = [Level::Full, Level::Landlock, Level::Policy];
+    let levels = levels();
     let ways = [Way::Timeout, Way::Stop, Way::Drop, Way::KillProgram];
     let mut running = tokio::task::JoinSet::new();
     for number in 0..TRIALS {
@@ -140,7 +140,7 @@ async fn nothing_survives() {
             running.join_next().await.unwrap().unwrap();
         }
         let pick = fastrand(number) as usize;
-        let (level, way) = (levels[number as usize % 3], ways[number as usize / 3 % 4]);
+        let (level, way) = (levels[number as usize % levels.len()], ways[number as usize / 3 % 4]);
         running.spawn(trial(number, level, way, ESCAPES[pick % ESCAPES.len()]));
     }
     while let Some(done) = running.join_next().await {

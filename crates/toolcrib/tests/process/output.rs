@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use toolcrib_process::{Level, Request, Stream};
+use toolcrib_process::{Request, Stream};
 
-use crate::bench::World;
+use crate::bench::{World, levels};
 
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/statm").unwrap();
@@ -13,7 +13,7 @@ fn resident() -> u64 {
 
 #[tokio::test]
 async fn output_without_end_is_bounded() {
-    let world = World::at(Level::Full);
+    let world = World::best();
     for line in ["yes", "cat /dev/urandom", "head -c 1000000000 /dev/zero | tr '\\0' x", "yes $'\\xe2\\x82'"]
     {
         let before = resident();
@@ -30,7 +30,7 @@ async fn output_without_end_is_bounded() {
 
 #[tokio::test]
 async fn a_grandchild_that_holds_the_pipe_does_not_hold_the_call() {
-    for level in [Level::Full, Level::Landlock, Level::Policy] {
+    for &level in levels() {
         let world = World::at(level);
         let started = std::time::Instant::now();
         let (code, stdout, _) =

@@ -2,15 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use toolcrib_process::{End, Level, Program, Request};
+use toolcrib_process::{End, Program, Request};
 
-use crate::bench::World;
-
-const LEVELS: [Level; 3] = [Level::Full, Level::Landlock, Level::Policy];
+use crate::bench::{World, levels};
 
 #[tokio::test]
 async fn every_level_runs_a_command() {
-    for level in LEVELS {
+    for &level in levels() {
         let world = World::at(level);
         let (code, stdout, stderr) = world.run("echo out; echo err >&2; pwd; exit 3").await;
         let here = world.root().display().to_string();
@@ -20,7 +18,7 @@ async fn every_level_runs_a_command() {
 
 #[tokio::test]
 async fn argv_goes_without_a_shell() {
-    let world = World::at(Level::Full);
+    let world = World::best();
     let argv = ["printf", "%s|", "a b", "$HOME", "`id`", "*"].map(String::from).to_vec();
     let (code, stdout, _) = world.finish(Request::new(Program::Argv(argv), world.root())).await;
     assert_eq!((code, stdout.as_str()), (0, "a b|$HOME|`id`|*|"));
@@ -28,7 +26,7 @@ async fn argv_goes_without_a_shell() {
 
 #[tokio::test]
 async fn what_cannot_start_says_why() {
-    for level in LEVELS {
+    for &level in levels() {
         let world = World::at(level);
         let request = Request::new(Program::Argv(vec!["no-such-program".into()]), world.root());
         let process = world.commands.start(request).await.unwrap();
@@ -45,7 +43,7 @@ async fn what_cannot_start_says_why() {
 
 #[tokio::test]
 async fn without_input_there_is_an_end_of_it_at_once() {
-    for level in LEVELS {
+    for &level in levels() {
         let world = World::at(level);
         let started = Instant::now();
         let (code, stdout, _) = world.run("cat; read x; echo done").await;
@@ -56,7 +54,7 @@ async fn without_input_there_is_an_end_of_it_at_once() {
 
 #[tokio::test]
 async fn input_is_given_and_closed() {
-    for level in LEVELS {
+    for &level in levels() {
         let world = World::at(level);
         let process =
             world.commands.start(Request { input: true, ..world.request("cat; echo end") }).await.unwrap();
@@ -75,7 +73,7 @@ async fn input_is_given_and_closed() {
 
 #[tokio::test]
 async fn a_terminal_is_one() {
-    for level in LEVELS {
+    for &level in levels() {
         let world = World::at(level);
         let line = "test -t 0 && test -t 1 && echo yes; stty size; read x; echo \"got $x\"";
         let process = world.commands.start(Request { terminal: true, ..world.request(line) }).await.unwrap();
@@ -91,7 +89,7 @@ async fn a_terminal_is_one() {
 
 #[tokio::test]
 async fn a_timeout_keeps_what_was_said() {
-    for level in LEVELS {
+    for &level in levels() {
         let world = World::at(level);
         let request = Request {
             timeout: Some(Duration::from_millis(400)),
@@ -108,7 +106,7 @@ async fn a_timeout_keeps_what_was_said() {
 
 #[tokio::test]
 async fn a_dropped_process_ends() {
-    for level in LEVELS {
+    for &level in levels() {
         let world = World::at(level);
         let marker = world.root().join("alive");
         let process = world.start("while :; do date +%s%N > alive; sleep 0.02; done").await;
@@ -134,7 +132,7 @@ async fn a_dropped_process_ends() {
 
 #[tokio::test]
 async fn what_is_left_in_the_background_ends_with_the_command() {
-    for level in LEVELS {
+    for &level in levels() {
         let world = World::at(level);
         let started = Instant::now();
         let (code, stdout, _) = world.run("sleep 300 & (setsid sleep 301 &) ; echo done").await;

@@ -1,12 +1,12 @@
 //! What the kernel keeps a command from.
 
-use toolcrib_process::{Level, Request};
+use toolcrib_process::Request;
 
-use crate::bench::World;
+use crate::bench::{World, confined};
 
 #[tokio::test]
 async fn nothing_outside_can_be_written() {
-    for level in [Level::Full, Level::Landlock] {
+    for &level in confined() {
         let world = World::at(level);
         let out = world.top.path().join("out");
         for line in [
@@ -34,7 +34,7 @@ async fn nothing_outside_can_be_written() {
 
 #[tokio::test]
 async fn what_git_and_toolcrib_obey_stays_as_it_is() {
-    for level in [Level::Full, Level::Landlock] {
+    for &level in confined() {
         let world = World::at(level);
         for line in [
             "echo x > .git/hooks/pre-commit",
@@ -74,7 +74,7 @@ async fn no_network_unless_allowed() {
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || while listener.accept().is_ok() {});
     let line = format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo reached");
-    for level in [Level::Full, Level::Landlock] {
+    for &level in confined() {
         let world = World::at(level);
         let (code, stdout, _) = world.run(&line).await;
         assert!(code != 0 && stdout.is_empty(), "{level}");
@@ -85,7 +85,7 @@ async fn no_network_unless_allowed() {
 
 #[tokio::test]
 async fn the_process_has_no_powers() {
-    for level in [Level::Full, Level::Landlock] {
+    for &level in confined() {
         let world = World::at(level);
         let (_, status, _) = world.run("cat /proc/self/status").await;
         let field = |name: &str| {
@@ -111,16 +111,18 @@ async fn the_process_has_no_powers() {
 
 #[tokio::test]
 async fn unix_sockets_cannot_be_made() {
-    let world = World::at(Level::Full);
-    for family in ["AF_UNIX", "AF_PACKET", "AF_VSOCK"] {
-        let line =
-            format!("python3 -c \"import socket; socket.socket(socket.{family}, socket.SOCK_STREAM)\"");
-        for network in [false, true] {
-            let (code, _, stderr) = world.finish(Request { network, ..world.request(&line) }).await;
-            assert!(code == 1 && stderr.contains("PermissionError"), "{family}: {stderr}");
+    for &level in confined() {
+        let world = World::at(level);
+        for family in ["AF_UNIX", "AF_PACKET", "AF_VSOCK"] {
+            let line =
+                format!("python3 -c \"import socket; socket.socket(socket.{family}, socket.SOCK_STREAM)\"");
+            for network in [false, true] {
+                let (code, _, stderr) = world.finish(Request { network, ..world.request(&line) }).await;
+                assert!(code == 1 && stderr.contains("PermissionError"), "{family}: {stderr}");
+            }
         }
+        let (code, stdout, stderr) =
+            world.run("python3 -c \"import socket; socket.socketpair(); print('ok')\"").await;
+        assert_eq!((code, stdout.as_str()), (0, "ok\n"), "{stderr}");
     }
-    let (code, stdout, stderr) =
-        world.run("python3 -c \"import socket; socket.socketpair(); print('ok')\"").await;
-    assert_eq!((code, stdout.as_str()), (0, "ok\n"), "{stderr}");
 }
