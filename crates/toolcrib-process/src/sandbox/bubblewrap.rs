@@ -74,6 +74,10 @@ pub(super) fn arguments(
         "/dev",
         "--proc",
         "/proc",
+        // Root without any capability still owns the files in /proc/sys, and one of them names a program that the
+        // kernel runs outside.
+        "--remount-ro",
+        "/proc",
     ]
     .map(String::from)
     .to_vec();
