@@ -1,7 +1,8 @@
 //! System calls that a command has no business with, refused in the kernel.
 //!
 //! Neither bubblewrap nor Landlock stops a process from talking to a Unix socket that lies on the disk (an ssh agent,
-//! a container daemon), and that is as good as leaving the sandbox: sockets of that kind cannot be made at all.
+//! a container daemon), and that is as good as leaving the sandbox: sockets of that kind cannot be made at all, but in
+//! pairs that stay pairs.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,11 @@ use seccompiler::{
 const AF_INET: u64 = 2;
 const AF_INET6: u64 = 10;
 const AF_NETLINK: u64 = 16;
+/// The kind of a socket without its flags.
+const KIND: u64 = 0xf;
+const SOCK_DGRAM: u64 = 2;
+/// For Unix sockets another word for datagrams.
+const SOCK_RAW: u64 = 3;
 const CLONE_NEW_USER: u64 = 0x1000_0000;
 /// Typing into a terminal, and into the console.
 const TIOCSTI: u64 = 0x5412;
@@ -72,6 +78,11 @@ pub(crate) fn filters(network: bool, own_network: bool) -> Result<Vec<BpfProgram
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> =
         REFUSED.iter().map(|call| (*call, Vec::new())).collect();
     refused.insert(libc::SYS_socket, sockets(network || own_network).map_err(told)?);
+    // A pair of datagram sockets can be connected anew, to a socket on the disk.
+    let datagrams = [SOCK_DGRAM, SOCK_RAW].map(|kind| rule(vec![condition(1, Op::MaskedEq(KIND), kind)]));
+    refused.insert(libc::SYS_socketpair, datagrams.into_iter().collect::<Result<_, _>>().map_err(told)?);
+    // The limits of others: a process without time left is a dead one, and Landlock keeps only signals from them.
+    refused.insert(libc::SYS_prlimit64, vec![rule(vec![condition(0, Op::Ne, 0)]).map_err(told)?]);
     let new_user = condition(0, Op::MaskedEq(CLONE_NEW_USER), CLONE_NEW_USER);
     refused.insert(libc::SYS_clone, vec![rule(vec![new_user]).map_err(told)?]);
     let typing = [TIOCSTI, TIOCLINUX].map(|request| rule(vec![condition(1, Op::Eq, request)]));
