@@ -36,16 +36,10 @@ pub(crate) struct Rules {
 /// Truncation is what makes write confinement whole, so nothing older will do.
 const NEEDED: ABI = ABI::V3;
 
-const DEVICES: &[&str] = &[
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/tty",
-    "/dev/ptmx",
-    "/dev/pts",
-];
+/// All of `/dev` that there is for a command. The terminals of others are not: it could type and listen there; nor
+/// are disks, in which root would find what is hidden elsewhere. Its own terminal is open already, and is `/dev/tty`.
+const DEVICES: &[&str] =
+    &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"];
 
 /// Rules that the kernel has accepted, not yet in force.
 pub(crate) struct Prepared(Option<RulesetCreated>);
@@ -73,7 +67,8 @@ pub(crate) fn prepare(rules: &Rules) -> Result<Prepared, String> {
     }
     let mut created = ruleset.create().map_err(told)?;
     let read = AccessFs::from_read(NEEDED);
-    for path in readable(&rules.hidden) {
+    let hidden: Vec<PathBuf> = rules.hidden.iter().cloned().chain(["/dev".into()]).collect();
+    for path in readable(&hidden) {
         created = add(created, &path, read)?;
     }
     // Names may be seen everywhere.
