@@ -3,25 +3,24 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::Bounds;
 use super::protect::{How, Protected};
-use super::{Bounds, Root};
 
-/// Finds a bubblewrap that can be trusted: not in the workspace, where a command could have put it, and not one that
-/// others can change.
-pub(super) fn find(search: &[PathBuf], roots: &[Root]) -> Result<PathBuf, String> {
+/// Finds a bubblewrap that can be trusted: not where a command could have put it, and not one that others can change.
+pub(super) fn find(bounds: &Bounds) -> Result<PathBuf, String> {
     let from_path: Vec<PathBuf>;
-    let search = if search.is_empty() {
+    let search = if bounds.search.is_empty() {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let usual = ["/usr/bin", "/usr/local/bin", "/bin"].map(PathBuf::from);
         from_path = std::env::split_paths(&path).chain(usual).collect();
         &from_path
     } else {
-        search
+        &bounds.search
     };
     let mut refused = None;
     for folder in search.iter().filter(|folder| folder.is_absolute()) {
         let Ok(path) = folder.join("bwrap").canonicalize() else { continue };
-        match trusted(&path, roots) {
+        match trusted(&path, bounds) {
             Ok(()) => return Ok(path),
             Err(why) => refused = refused.or(Some(format!("{} is not used: {why}", path.display()))),
         }
@@ -29,11 +28,14 @@ pub(super) fn find(search: &[PathBuf], roots: &[Root]) -> Result<PathBuf, String
     Err(refused.unwrap_or_else(|| "bubblewrap (bwrap) is not installed".into()))
 }
 
-fn trusted(path: &Path, roots: &[Root]) -> Result<(), &'static str> {
+fn trusted(path: &Path, bounds: &Bounds) -> Result<(), &'static str> {
     let meta = path.metadata().map_err(|_| "it cannot be looked at")?;
     let own = rustix::process::geteuid().as_raw();
-    if roots.iter().any(|root| path.starts_with(&root.path)) {
+    let below = |folder: &PathBuf| folder.canonicalize().is_ok_and(|folder| path.starts_with(folder));
+    if bounds.roots.iter().any(|root| below(&root.path)) {
         Err("it lies inside the workspace")
+    } else if bounds.writable.iter().any(below) || below(&bounds.temp) {
+        Err("it lies where commands can write")
     } else if !meta.is_file() {
         Err("it is not a file")
     } else if meta.mode() & 0o6000 != 0 {

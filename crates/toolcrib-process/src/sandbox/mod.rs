@@ -115,7 +115,7 @@ impl Bounds {
 
 /// The bubblewrap that would be used within these bounds.
 pub(crate) fn find_bubblewrap(bounds: &Bounds) -> Result<PathBuf, String> {
-    bubblewrap::find(&bounds.search, &bounds.roots)
+    bubblewrap::find(bounds)
 }
 
 /// How one command is confined, as its supervisor is told.

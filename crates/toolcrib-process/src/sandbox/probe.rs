@@ -54,7 +54,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Tries the levels from the best one down; all of them if `thorough`.
 pub(crate) fn probe(launcher: &Launcher, bounds: &Bounds, thorough: bool) -> Report {
     let mut report = Report::none();
-    report.full = match bubblewrap::find(&bounds.search, &bounds.roots) {
+    report.full = match bubblewrap::find(bounds) {
         Ok(path) => {
             report.bwrap = Some(path);
             judged(attempt(launcher, bounds, Level::Full, &report), full_advice)
@@ -91,6 +91,7 @@ fn full_advice(reason: &str) -> String {
     if reason.contains("not installed") {
         "Install the package `bubblewrap`.".into()
     } else if reason.contains("workspace")
+        || reason.contains("commands can write")
         || reason.contains("setuid")
         || reason.contains("others can change")
     {
