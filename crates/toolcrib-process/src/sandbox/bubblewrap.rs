@@ -89,13 +89,19 @@ pub(super) fn arguments(
     let mut mounts = mounts(bounds, network, protected);
     // Outer ones first: a later mount covers what an earlier one showed.
     mounts.sort_by_key(|mount| mount.at.components().count());
+    let mut empty = Vec::new();
     for mount in mounts {
+        if mount.option == "--tmpfs" {
+            // It stays empty: what is written there would be lost, and takes memory that nothing limits.
+            empty.extend(["--remount-ro".into(), text(&mount.at)?]);
+        }
         arguments.push(mount.option.into());
         if let Some(from) = &mount.from {
             arguments.push(text(from)?);
         }
         arguments.push(text(&mount.at)?);
     }
+    arguments.append(&mut empty);
     arguments.extend(["--chdir".into(), text(cwd)?]);
     Ok(arguments)
 }
