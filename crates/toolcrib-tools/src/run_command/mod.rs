@@ -174,9 +174,12 @@ impl Tool for RunCommand {
 
     fn effects(&self, input: &Input) -> Effects {
         let analysis = self.analyse(input);
+        // Putting something into a root is not replacing it; what would delete it is judged as a command.
+        let roots = surroundings(&self.workspace, None).roots;
+        let writes = analysis.writes.iter().filter(|path| !roots.contains(path));
         Effects {
             reads: input.cwd.iter().cloned().collect(),
-            writes: analysis.writes.iter().map(|path| path.display().to_string()).collect(),
+            writes: writes.map(|path| path.display().to_string()).collect(),
             commands: commands::effects_of(&analysis),
             hosts: if input.network == Some(true) { vec!["*".into()] } else { Vec::new() },
             writes_anything: false,
