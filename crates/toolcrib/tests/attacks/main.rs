@@ -21,7 +21,10 @@
 #![allow(clippy::print_stderr, reason = "a test that cannot run here says so")]
 
 mod arguments;
+mod commands;
+mod commands_cases;
 mod content;
+mod lab;
 mod output;
 mod paths;
 mod protected;
