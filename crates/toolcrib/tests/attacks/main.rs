@@ -23,6 +23,7 @@
 mod arguments;
 mod commands;
 mod commands_cases;
+mod containment;
 mod content;
 mod lab;
 mod output;
