@@ -3,21 +3,17 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::pty::OpenptFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::environment::{self, EnvironmentSettings};
-use crate::launch::Launcher;
 use crate::output::Spill;
-use crate::process::{Parts, Process};
-use crate::sandbox::{self, Bounds, Level, Report, Sandbox};
-use crate::supervisor::wire::{self, Job};
+use crate::platform::{self, Platform};
+use crate::process::Process;
+use crate::sandbox::{Bounds, Level, Report};
 
 /// What the kernel lets a command use at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,9 +38,7 @@ impl Default for Limits {
 
 /// Nothing needs more than there is; what asks for it all the same fails at once instead of taking others down.
 fn memory_of_the_machine() -> u64 {
-    let info = rustix::system::sysinfo();
-    let total = u64::from(info.mem_unit).saturating_mul(info.totalram);
-    if total == 0 { 64 << 30 } else { total }
+    platform::total_memory().unwrap_or(64 << 30)
 }
 
 /// How the engine is set up.
@@ -163,9 +157,24 @@ impl From<io::Error> for StartError {
     }
 }
 
+/// A command with everything that was decided about it.
+pub(crate) struct Job {
+    pub program: String,
+    pub args: Vec<String>,
+    pub env: Vec<(String, String)>,
+    pub cwd: PathBuf,
+    pub network: bool,
+    pub input: bool,
+    pub terminal: bool,
+    pub timeout: Option<Duration>,
+    pub grace: Duration,
+    pub limits: Limits,
+    pub spill: [Option<Spill>; 2],
+}
+
 struct Inner {
     settings: Settings,
-    launcher: Launcher,
+    platform: Platform,
     report: OnceLock<Report>,
     login: OnceLock<BTreeMap<String, String>>,
 }
@@ -177,8 +186,8 @@ pub struct Commands(Arc<Inner>);
 impl Commands {
     /// An engine; nothing is started or tried before it is needed.
     pub fn new(settings: Settings) -> Self {
-        let launcher = Launcher::new(settings.supervisor.clone(), settings.bounds.temp.clone());
-        Self(Arc::new(Inner { settings, launcher, report: OnceLock::new(), login: OnceLock::new() }))
+        let platform = Platform::new(&settings);
+        Self(Arc::new(Inner { settings, platform, report: OnceLock::new(), login: OnceLock::new() }))
     }
 
     /// The settings.
@@ -206,12 +215,7 @@ impl Commands {
     }
 
     fn try_out(&self, thorough: bool) -> Report {
-        let made = self.0.launcher.prepare_temp();
-        let mut report = sandbox::probe(&self.0.launcher, &self.0.settings.bounds, thorough);
-        if let Err(error) = made {
-            report.full.reason = format!("no temp directory: {error}");
-        }
-        report
+        self.0.platform.probe(&self.0.settings.bounds, thorough)
     }
 
     /// The level at which commands run: the one asked for, or the best one.
@@ -254,10 +258,7 @@ impl Commands {
     /// Starts a command.
     pub async fn start(&self, request: Request) -> Result<Process, StartError> {
         let level = self.level()?;
-        self.0.launcher.prepare_temp()?;
-        let sandbox = Sandbox { bounds: self.0.settings.bounds.clone(), report: self.report_for(level) };
-        let confinement =
-            sandbox.confine(level, request.network, &request.cwd).map_err(StartError::NoSandbox)?;
+        let settings = &self.0.settings;
         let (program, args) = match request.program {
             Program::Shell(line) => ("bash".to_owned(), vec!["-c".to_owned(), line]),
             Program::Argv(argv) => {
@@ -265,40 +266,30 @@ impl Commands {
                 (words.next().unwrap_or_default(), words.collect())
             }
         };
+        let temp = settings.bounds.temp_inside(level);
         let login = self.login().await;
+        let env = environment::build(
+            own_environment(),
+            &login,
+            &settings.environment,
+            &temp,
+            level,
+            request.terminal,
+        );
         let job = Job {
             program,
             args,
+            env,
             cwd: request.cwd,
-            env: environment::build(
-                own_environment(),
-                &login,
-                &self.0.settings.environment,
-                &self.0.settings.bounds.temp_inside(level),
-                level,
-                request.terminal,
-            ),
+            network: request.network,
+            input: request.input,
             terminal: request.terminal,
-            limits: self.0.settings.limits,
-            grace_ms: u64::try_from(self.0.settings.grace.as_millis()).unwrap_or(u64::MAX),
-            confinement,
-        };
-        let streams = if request.terminal { Streams::terminal()? } else { Streams::pipes(request.input)? };
-        let mut job = wire::encode(&job)?;
-        let (control, written) = self.0.launcher.launch(streams.theirs, &job)?;
-        job.drain(..written);
-        let process = Process::begin(Parts {
-            control,
-            job,
-            stdin: streams.stdin,
-            stdout: streams.stdout,
-            stderr: streams.stderr,
-            level,
             timeout: request.timeout,
-            grace: self.0.settings.grace,
+            grace: settings.grace,
+            limits: settings.limits,
             spill: request.spill,
-        });
-        Ok(process.await?)
+        };
+        self.0.platform.start(job, level, &settings.bounds, &self.report_for(level)).await
     }
 
     /// A level that was chosen outright needs no trial.
@@ -323,34 +314,22 @@ impl Commands {
     async fn ask_login_shell(&self) -> Option<BTreeMap<String, String>> {
         const DEADLINE: Duration = Duration::from_secs(3);
         let shell = std::env::var("SHELL").ok().filter(|shell| shell.starts_with('/'));
+        let passed = ["HOME", "USER", "LOGNAME", "PATH", "LANG"];
         let job = Job {
             program: shell.unwrap_or_else(|| "/bin/bash".into()),
             args: ["-l", "-c", "env -0"].map(String::from).to_vec(),
+            env: own_environment().filter(|(name, _)| passed.contains(&name.as_str())).collect(),
             cwd: "/".into(),
-            env: own_environment()
-                .filter(|(name, _)| ["HOME", "USER", "LOGNAME", "PATH", "LANG"].contains(&name.as_str()))
-                .collect(),
+            network: true,
+            input: false,
             terminal: false,
-            limits: self.0.settings.limits,
-            grace_ms: 0,
-            confinement: sandbox::Confinement::None,
-        };
-        let streams = Streams::pipes(false).ok()?;
-        let mut job = wire::encode(&job).ok()?;
-        let (control, written) = self.0.launcher.launch(streams.theirs, &job).ok()?;
-        job.drain(..written);
-        let process = Process::begin(Parts {
-            control,
-            job,
-            stdin: None,
-            stdout: streams.stdout,
-            stderr: streams.stderr,
-            level: Level::Policy,
             timeout: Some(DEADLINE),
             grace: Duration::ZERO,
+            limits: self.0.settings.limits,
             spill: [None, None],
-        });
-        let process = process.await.ok()?;
+        };
+        let bounds = &self.0.settings.bounds;
+        let process = self.0.platform.start(job, Level::Policy, bounds, &Report::none()).await.ok()?;
         process.wait().await;
         Some(environment::parse_login(process.output().stdout.text().as_bytes()))
     }
@@ -359,21 +338,16 @@ impl Commands {
     fn recall(&self) -> Option<Report> {
         let text = std::fs::read(self.0.settings.remembered.as_ref()?).ok()?;
         let known: Remembered = serde_json::from_slice(&text).ok()?;
-        let bounds = &self.0.settings.bounds;
-        let now = Remembered::key(known.report.bwrap.as_ref()?, bounds)?;
+        let now = Platform::trial_key(&self.0.settings.bounds, &known.report)?;
         (known.key == now && known.report.full.works).then_some(known.report)
     }
 
     /// Remembers that the best level works. Anything less is tried again: the machine may have been mended.
     fn remember(&self, report: &Report) {
         let (Some(path), true) = (&self.0.settings.remembered, report.full.works) else { return };
-        let Some(key) =
-            report.bwrap.as_ref().and_then(|bwrap| Remembered::key(bwrap, &self.0.settings.bounds))
-        else {
-            return;
-        };
+        let Some(key) = Platform::trial_key(&self.0.settings.bounds, report) else { return };
         if let Ok(text) = serde_json::to_vec(&Remembered { key, report: report.clone() }) {
-            let _ = write_private(path, &text);
+            let _ = platform::write_private(path, &text);
         }
     }
 }
@@ -384,79 +358,7 @@ struct Remembered {
     report: Report,
 }
 
-impl Remembered {
-    /// What a trial's result depends on: the system since it was started, the user, bubblewrap, and this version.
-    fn key(bwrap: &std::path::Path, bounds: &Bounds) -> Option<String> {
-        use std::os::unix::fs::MetadataExt;
-        let found = sandbox::find_bubblewrap(bounds).ok()?;
-        if found != bwrap {
-            return None;
-        }
-        let meta = bwrap.metadata().ok()?;
-        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-        let user = rustix::process::geteuid().as_raw();
-        Some(format!(
-            "{} {} {} {} {} {user} {}",
-            env!("CARGO_PKG_VERSION"),
-            boot.trim(),
-            meta.ino(),
-            meta.mtime(),
-            meta.ctime(),
-            bwrap.display()
-        ))
-    }
-}
-
-fn write_private(path: &std::path::Path, text: &[u8]) -> io::Result<()> {
-    use std::io::Write;
-    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-    if let Some(folder) = path.parent() {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    }
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(text)
-}
-
 fn own_environment() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-}
-
-/// The ends of a command's streams.
-struct Streams {
-    theirs: [OwnedFd; 3],
-    stdin: Option<OwnedFd>,
-    stdout: OwnedFd,
-    stderr: Option<OwnedFd>,
-}
-
-impl Streams {
-    fn pipes(input: bool) -> io::Result<Self> {
-        let (stdout, their_stdout) = pipe_with(PipeFlags::CLOEXEC)?;
-        let (stderr, their_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
-        let (their_stdin, stdin) = if input {
-            let (theirs, ours) = pipe_with(PipeFlags::CLOEXEC)?;
-            (theirs, Some(ours))
-        } else {
-            (OwnedFd::from(std::fs::File::open("/dev/null")?), None)
-        };
-        Ok(Self { theirs: [their_stdin, their_stdout, their_stderr], stdin, stdout, stderr: Some(stderr) })
-    }
-
-    /// A terminal: one stream for everything.
-    fn terminal() -> io::Result<Self> {
-        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-        let ours = rustix::pty::openpt(flags)?;
-        rustix::pty::grantpt(&ours)?;
-        rustix::pty::unlockpt(&ours)?;
-        let theirs = rustix::pty::ioctl_tiocgptpeer(&ours, flags)?;
-        let size = rustix::termios::Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
-        rustix::termios::tcsetwinsize(&theirs, size)?;
-        Ok(Self {
-            theirs: [theirs.try_clone()?, theirs.try_clone()?, theirs],
-            stdin: Some(ours.try_clone()?),
-            stdout: ours,
-            stderr: None,
-        })
-    }
 }

@@ -5,19 +5,23 @@
 
 mod commands;
 mod environment;
-mod launch;
 pub mod output;
 mod process;
 pub mod sandbox;
 pub mod shell;
-mod supervisor;
 mod table;
+
+#[cfg(target_os = "linux")]
+#[path = "linux/mod.rs"]
+mod platform;
+#[cfg(not(target_os = "linux"))]
+#[path = "portable.rs"]
+mod platform;
 
 pub use commands::{Commands, Limits, Program, Request, Settings, StartError};
 pub use environment::{EnvironmentSettings, is_secret};
 pub use output::{Piece, Spill};
+pub use platform::{harden, run_if_asked as run_supervisor_if_asked};
 pub use process::{End, Output, Process, Stream};
 pub use sandbox::{Bounds, Level, Report, Root, Verdict};
-pub use supervisor::harden;
-pub use supervisor::run_if_asked as run_supervisor_if_asked;
 pub use table::{Entry, MAX_LIVE, Table};

@@ -1,30 +1,27 @@
 //! A running command, seen from the program: its output as it comes, its input, its end.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal};
-use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
-use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant as Clock, sleep_until, timeout};
+use tokio::time::{Instant as Clock, timeout};
 
 use crate::Level;
 use crate::output::{Capture, Piece, Spill};
-use crate::supervisor::tree;
-use crate::supervisor::wire::{self, Event};
 
 /// How long output may still come once the command and everything it started are gone.
 const DRAIN: Duration = Duration::from_millis(500);
-/// How long a supervisor may take beyond the grace that it gives.
-const PATIENCE: Duration = Duration::from_millis(1200);
 /// How long input may wait for a process that does not read.
 const INPUT: Duration = Duration::from_secs(2);
+
+/// Where input goes.
+pub(crate) type Sink = Box<dyn AsyncWrite + Send + Unpin>;
+/// Where output comes from.
+pub(crate) type Source = Box<dyn AsyncRead + Send + Unpin>;
 
 /// How a command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,14 +63,14 @@ struct State {
     took: Option<Duration>,
     timed_out: bool,
     left_over: usize,
-    put_back: Vec<std::path::PathBuf>,
+    put_back: Vec<PathBuf>,
 }
 
 struct Inner {
     state: Mutex<State>,
     /// Counts what happens, so that one can wait for more.
     changes: watch::Sender<u64>,
-    stdin: tokio::sync::Mutex<Option<AsyncFd<OwnedFd>>>,
+    stdin: tokio::sync::Mutex<Option<Sink>>,
     started: Instant,
     level: Level,
 }
@@ -96,24 +93,66 @@ pub struct Process {
 }
 
 /// What a process is made of.
-pub(crate) struct Parts {
-    pub control: std::os::unix::net::UnixStream,
-    /// What is still to be written of the job.
-    pub job: Vec<u8>,
-    pub stdin: Option<OwnedFd>,
-    pub stdout: OwnedFd,
-    pub stderr: Option<OwnedFd>,
-    pub level: Level,
-    pub timeout: Option<Duration>,
-    pub grace: Duration,
-    pub spill: [Option<Spill>; 2],
+pub(crate) struct Streams {
+    pub stdin: Option<Sink>,
+    pub stdout: Source,
+    /// `None` where both streams are one.
+    pub stderr: Option<Source>,
+}
+
+/// The side of a process that brings about its end and tells of it.
+pub(crate) struct Charge {
+    inner: Arc<Inner>,
+    /// What the caller asks: to stop; or nothing any more, when nobody holds the process.
+    pub asked: mpsc::UnboundedReceiver<()>,
+    readers: Vec<JoinHandle<()>>,
+}
+
+impl Charge {
+    /// Notes that the time was up.
+    pub(crate) fn time_is_up(&self) {
+        self.inner.state().timed_out = true;
+    }
+
+    /// Notes what was found after the end.
+    pub(crate) fn found(&self, left_over: usize, put_back: Vec<PathBuf>) {
+        let mut state = self.inner.state();
+        state.left_over = left_over;
+        state.put_back = put_back;
+    }
+
+    /// Lets the last output come in, then says that it is over.
+    pub(crate) async fn finish(mut self, end: End) {
+        let until = Clock::now() + DRAIN;
+        for mut reader in std::mem::take(&mut self.readers) {
+            if tokio::time::timeout_at(until, &mut reader).await.is_err() {
+                reader.abort();
+            }
+        }
+        let mut state = self.inner.state();
+        let failed = match &end {
+            End::Exited { code: 1 } if self.inner.level == Level::Full => sandbox_failure(&state),
+            _ => None,
+        };
+        state.streams.iter_mut().for_each(Capture::end);
+        state.end = Some(failed.map_or(end, End::Failed));
+        state.took = Some(self.inner.started.elapsed());
+        drop(state);
+        self.inner.changed();
+    }
+}
+
+/// What bubblewrap said if it was it that failed, and not the command.
+fn sandbox_failure(state: &State) -> Option<String> {
+    let [stdout, stderr] = &state.streams;
+    let said = stderr.whole().text();
+    (stdout.total() == 0 && said.starts_with("bwrap: "))
+        .then(|| format!("the sandbox failed: {}", said.trim_end()))
 }
 
 impl Process {
-    /// Takes charge of a call that was handed to the supervisor, and waits until its command runs.
-    pub(crate) async fn begin(parts: Parts) -> io::Result<Self> {
-        let Parts { control, job, stdin, stdout, stderr, level, timeout, grace, spill } = parts;
-        let (reader, writer) = UnixStream::from_std(control)?.into_split();
+    /// A process with these streams, and the charge to see it to its end.
+    pub(crate) fn new(streams: Streams, level: Level, spill: [Option<Spill>; 2]) -> (Self, Charge) {
         let inner = Arc::new(Inner {
             state: Mutex::new(State {
                 streams: spill.map(Capture::new),
@@ -125,23 +164,17 @@ impl Process {
                 put_back: Vec::new(),
             }),
             changes: watch::Sender::new(0),
-            stdin: tokio::sync::Mutex::new(stdin.map(asynchronous).transpose()?),
+            stdin: tokio::sync::Mutex::new(streams.stdin),
             started: Instant::now(),
             level,
         });
-        let mut readers = vec![tokio::spawn(read(Arc::clone(&inner), 0, asynchronous(stdout)?))];
-        match stderr {
-            Some(stderr) => readers.push(tokio::spawn(read(Arc::clone(&inner), 1, asynchronous(stderr)?))),
+        let mut readers = vec![tokio::spawn(read(Arc::clone(&inner), 0, streams.stdout))];
+        match streams.stderr {
+            Some(stderr) => readers.push(tokio::spawn(read(Arc::clone(&inner), 1, stderr))),
             None => inner.state().streams.iter_mut().skip(1).for_each(Capture::end),
         }
         let (stop, asked) = mpsc::unbounded_channel();
-        let deadline = timeout.and_then(|time| Clock::now().checked_add(time));
-        let driver =
-            Driver { inner: Arc::clone(&inner), writer, asked, deadline, grace, readers, supervisor: None };
-        let (started, told) = tokio::sync::oneshot::channel();
-        tokio::spawn(driver.run(BufReader::new(reader).lines(), job, started));
-        let _ = told.await;
-        Ok(Self { inner, stop })
+        (Self { inner: Arc::clone(&inner), stop }, Charge { inner, asked, readers })
     }
 
     /// The level at which it is confined.
@@ -170,7 +203,7 @@ impl Process {
     }
 
     /// Protected paths that had changed while it ran and were put back.
-    pub fn put_back(&self) -> Vec<std::path::PathBuf> {
+    pub fn put_back(&self) -> Vec<PathBuf> {
         self.inner.state().put_back.clone()
     }
 
@@ -246,10 +279,14 @@ impl Process {
     /// Gives it input, and closes its input if `last`.
     pub async fn input(&self, bytes: &[u8], last: bool) -> io::Result<()> {
         let mut stdin = self.inner.stdin.lock().await;
-        let Some(open) = stdin.as_ref() else {
+        let Some(open) = stdin.as_mut() else {
             return Err(io::Error::new(io::ErrorKind::BrokenPipe, "its input is closed"));
         };
-        let written = match timeout(INPUT, write_all(open, bytes)).await {
+        let given = async {
+            open.write_all(bytes).await?;
+            open.flush().await
+        };
+        let written = match timeout(INPUT, given).await {
             Ok(result) => result,
             Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "it does not read its input")),
         };
@@ -267,30 +304,11 @@ impl Process {
     }
 }
 
-#[allow(unsafe_code, reason = "tokio trusts the caller that a type always names the same descriptor")]
-fn asynchronous(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    rustix::io::ioctl_fionbio(&fd, true)?;
-    // SAFETY: an `OwnedFd` is one descriptor from its creation until it is dropped.
-    Ok(unsafe { AsyncFd::register(fd) }?)
-}
-
-async fn write_all(fd: &AsyncFd<OwnedFd>, mut bytes: &[u8]) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let mut ready = fd.writable().await?;
-        if let Ok(written) = ready.try_io(|fd| Ok(rustix::io::write(fd.as_fd(), bytes)?)) {
-            bytes = bytes.get(written?..).unwrap_or_default();
-        }
-    }
-    Ok(())
-}
-
-async fn read(inner: Arc<Inner>, stream: usize, fd: AsyncFd<OwnedFd>) {
+async fn read(inner: Arc<Inner>, stream: usize, mut from: Source) {
     let mut buffer = vec![0; 64 << 10];
     loop {
-        let Ok(mut ready) = fd.readable().await else { break };
-        let Ok(read) = ready.try_io(|fd| Ok(rustix::io::read(fd.as_fd(), &mut buffer)?)) else { continue };
-        match read {
-            // A terminal whose other side is closed says EIO.
+        match from.read(&mut buffer).await {
+            // A terminal whose other side is closed says that with an error.
             Ok(0) | Err(_) => break,
             Ok(count) => {
                 if let Some(capture) = inner.state().streams.get_mut(stream) {
@@ -306,137 +324,4 @@ async fn read(inner: Arc<Inner>, stream: usize, fd: AsyncFd<OwnedFd>) {
         capture.end();
     }
     inner.changed();
-}
-
-/// Talks to the supervisor of one call.
-struct Driver {
-    inner: Arc<Inner>,
-    writer: OwnedWriteHalf,
-    asked: mpsc::UnboundedReceiver<()>,
-    deadline: Option<Clock>,
-    grace: Duration,
-    readers: Vec<JoinHandle<()>>,
-    supervisor: Option<Pid>,
-}
-
-type Events = Lines<BufReader<OwnedReadHalf>>;
-
-impl Driver {
-    async fn run(mut self, mut events: Events, job: Vec<u8>, started: tokio::sync::oneshot::Sender<()>) {
-        let mut started = Some(started);
-        let end = if self.writer.write_all(&job).await.is_err() {
-            End::Failed("the supervisor did not take the command".into())
-        } else {
-            self.follow(&mut events, &mut started).await
-        };
-        self.finish(end).await;
-        drop(started);
-    }
-
-    /// Waits for the end; passes on what the caller and the clock say.
-    async fn follow(
-        &mut self,
-        events: &mut Events,
-        started: &mut Option<tokio::sync::oneshot::Sender<()>>,
-    ) -> End {
-        let mut stopping = false;
-        loop {
-            let deadline = self.deadline;
-            let due = async move {
-                match deadline {
-                    Some(at) => sleep_until(at).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                event = events.next_line() => match self.understand(event, started) {
-                    Some(end) => return end,
-                    None => continue,
-                },
-                asked = self.asked.recv(), if !stopping => {
-                    if asked.is_none() {
-                        // Nobody holds the process any more: closing our side ends it at once.
-                        let _ = self.writer.shutdown().await;
-                    }
-                }
-                () = due => {
-                    if stopping {
-                        return self.force();
-                    }
-                    self.inner.state().timed_out = true;
-                }
-            }
-            stopping = true;
-            let _ = self.writer.write_all(&[wire::STOP]).await;
-            self.deadline = Clock::now().checked_add(self.grace + PATIENCE);
-        }
-    }
-
-    fn understand(
-        &mut self,
-        event: io::Result<Option<String>>,
-        started: &mut Option<tokio::sync::oneshot::Sender<()>>,
-    ) -> Option<End> {
-        let Ok(Some(line)) = event else {
-            return Some(if started.is_some() {
-                End::Failed("no process could be started: the machine's limits are reached".into())
-            } else {
-                End::Lost
-            });
-        };
-        match serde_json::from_str(&line) {
-            Ok(Event::Started { supervisor }) => {
-                self.supervisor = Pid::from_raw(supervisor);
-                drop(started.take());
-                None
-            }
-            Ok(Event::Failed { what }) => Some(End::Failed(what)),
-            Ok(Event::Exited { code, signal, left_over, put_back }) => {
-                let mut state = self.inner.state();
-                state.left_over = left_over;
-                state.put_back = put_back;
-                Some(End::Exited { code: code.unwrap_or_else(|| 128 + signal.unwrap_or(0)) })
-            }
-            Err(_) => Some(End::Lost),
-        }
-    }
-
-    /// Ends what the supervisor could not, or would not.
-    fn force(&self) -> End {
-        if let Some(supervisor) = self.supervisor {
-            let _ = rustix::process::kill_process(supervisor, Signal::STOP);
-            tree::kill_all(supervisor);
-            let _ = rustix::process::kill_process(supervisor, Signal::KILL);
-        }
-        End::Exited { code: 128 + Signal::KILL.as_raw() }
-    }
-
-    /// Lets the last output come in, then says that it is over.
-    async fn finish(mut self, end: End) {
-        let readers = std::mem::take(&mut self.readers);
-        let until = Clock::now() + DRAIN;
-        for mut reader in readers {
-            if tokio::time::timeout_at(until, &mut reader).await.is_err() {
-                reader.abort();
-            }
-        }
-        let mut state = self.inner.state();
-        let failed = match &end {
-            End::Exited { code: 1 } if self.inner.level == Level::Full => sandbox_failure(&state),
-            _ => None,
-        };
-        state.streams.iter_mut().for_each(Capture::end);
-        state.end = Some(failed.map_or(end, End::Failed));
-        state.took = Some(self.inner.started.elapsed());
-        drop(state);
-        self.inner.changed();
-    }
-}
-
-/// What bubblewrap said if it was it that failed, and not the command.
-fn sandbox_failure(state: &State) -> Option<String> {
-    let [stdout, stderr] = &state.streams;
-    let said = stderr.whole().text();
-    (stdout.total() == 0 && said.starts_with("bwrap: "))
-        .then(|| format!("the sandbox failed: {}", said.trim_end()))
 }

@@ -16,7 +16,7 @@ use rustix::net::{
 use serde::{Deserialize, Serialize};
 
 use crate::Limits;
-use crate::sandbox::Confinement;
+use crate::platform::sandbox::Confinement;
 
 /// The byte by which the program asks for an orderly end.
 pub(crate) const STOP: u8 = b's';

@@ -12,7 +12,7 @@ use rustix::process::{DumpableBehavior, Resource, Rlimit, Signal};
 use super::fork;
 use super::wire::Job;
 use crate::Limits;
-use crate::sandbox::{Confinement, Protected, landlock, seccomp};
+use crate::platform::sandbox::{Confinement, Protected, landlock, seccomp};
 
 /// Starts the command of a job. An error says what could not be done, in words for the caller.
 pub(super) fn start(job: &Job, stdio: [OwnedFd; 3]) -> Result<Child, String> {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::FlockOperation;
 
-use crate::sandbox::{Confinement, How, Protected};
+use crate::platform::sandbox::{Confinement, How, Protected};
 
 /// More than this is not kept in memory to compare with.
 const MAX_BYTES: u64 = 8 << 20;

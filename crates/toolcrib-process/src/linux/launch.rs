@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
-use crate::supervisor::{self, wire};
+use super::supervisor::{self, wire};
 
 /// Starts commands by way of the supervisor, which it starts with the first one.
 pub(crate) struct Launcher {

@@ -3,50 +3,14 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use super::{Bounds, Level, bubblewrap, confine};
+use super::{bubblewrap, confine};
 use crate::Limits;
-use crate::launch::Launcher;
-use crate::supervisor::wire::{self, Event, Job};
-
-/// Whether a level works here, and why not.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Verdict {
-    /// Whether it works.
-    pub works: bool,
-    /// What was seen.
-    pub reason: String,
-    /// What would help.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub advice: Option<String>,
-}
-
-/// What works on this machine.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Report {
-    /// The best level that works.
-    pub level: Level,
-    /// Whether `full` works.
-    pub full: Verdict,
-    /// Whether `landlock` works; `None` if nobody needed to know.
-    pub landlock: Option<Verdict>,
-    /// The bubblewrap in use.
-    pub bwrap: Option<PathBuf>,
-    /// Whether mounts protect paths at the `landlock` level.
-    pub mounts: bool,
-}
-
-impl Report {
-    /// Nothing is known, and nothing used.
-    pub(crate) fn none() -> Self {
-        let unknown = Verdict { works: false, reason: "not tried".into(), advice: None };
-        Self { level: Level::Policy, full: unknown, landlock: None, bwrap: None, mounts: false }
-    }
-}
+use crate::platform::launch::Launcher;
+use crate::platform::supervisor::wire::{self, Event, Job};
+use crate::sandbox::{Bounds, Level, Report, Verdict};
 
 /// Long enough for a machine under load; a sandbox that takes longer is of no use.
 const PATIENCE: Duration = Duration::from_secs(10);
