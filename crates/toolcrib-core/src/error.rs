@@ -81,6 +81,7 @@ error_table! {
     CommandFailed "COMMAND_FAILED" UserError false "Check that the program exists and can be started.";
     Timeout "TIMEOUT" SystemError true "Ask for less at once, or allow more time.";
     Cancelled "CANCELLED" UserError false "The call was cancelled; repeat it only if it is still wanted.";
+    ProcessNotFound "PROCESS_NOT_FOUND" UserError false "Use the id of a command that runs in the background.";
     EngineNotAvailable "ENGINE_NOT_AVAILABLE" SystemError false "This tool cannot work here; use another one.";
     SymbolNotFound "SYMBOL_NOT_FOUND" UserError false "Check the spelling, or search for the name.";
     AmbiguousSymbol "AMBIGUOUS_SYMBOL" UserError false "Say which one is meant by file and line.";

@@ -28,7 +28,7 @@ pub(super) async fn authorise(
     let (verdict, grant) = judge(executor, call, bound)?;
     match verdict.decision {
         Decision::Allow => Ok(()),
-        Decision::Deny => Err(denied(&call.effects, verdict.reason)),
+        Decision::Deny => Err(refused(&call.effects, verdict)),
         // A dry run changes nothing, so nobody is asked; its answer says that it would be.
         Decision::Ask if call.dry_run => {
             call.record.warnings.push(format!("this call would be asked for: {}", verdict.reason));
@@ -64,6 +64,15 @@ fn decided(executor: &Executor, request: &PolicyRequest<'_>) -> (Verdict, Option
     let wanted = verdict.decision == Decision::Ask && verdict.grantable;
     let grant = if wanted { Grant::for_request(request) } else { None };
     (verdict, grant)
+}
+
+/// A refusal by the policy; what nobody can permit is not to be asked of anybody.
+fn refused(effects: &Effects, verdict: Verdict) -> ToolError {
+    let error = denied(effects, verdict.reason);
+    match verdict.rule.as_deref() {
+        Some("floor") => error.suggest("No permission changes that: do what you need in a narrower way."),
+        _ => error,
+    }
 }
 
 /// A refusal: of a command under a code of its own, since there is something else to do about it.
@@ -325,7 +334,7 @@ impl Executor {
         let (verdict, grant) = decided(self, &request);
         let reason = match verdict.decision {
             Decision::Allow => return Ok(()),
-            Decision::Deny => return Err(denied(&effects, verdict.reason)),
+            Decision::Deny => return Err(refused(&effects, verdict)),
             // A person who said yes to this very call has seen its preview.
             Decision::Ask if parts.approved.load(Ordering::Relaxed) => return Ok(()),
             Decision::Ask => verdict.reason,

@@ -155,7 +155,7 @@ fn command_question(
         (_, Some(why)) => format!("`{text}`: {why}"),
         (PolicyMode::Auto, None) if contained() == Contained::Yes => return None,
         (PolicyMode::Auto, None) => format!("`{text}` would run without a sandbox"),
-        _ => format!("the policy is `ask`: `{text}` changes things"),
+        _ => format!("the policy is `ask`: `{text}` is not proved to read only"),
     };
     Some((Decision::Ask, why))
 }

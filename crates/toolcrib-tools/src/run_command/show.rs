@@ -45,7 +45,7 @@ impl Output {
         // What runs on is read on from here by command_output.
         let output = if process_id.is_some() { process.new_output() } else { process.output() };
         let network = input.network == Some(true);
-        let tokens = cx.max_output_tokens().saturating_sub(300);
+        let tokens = cx.max_output_tokens().saturating_sub(300).max(cx.max_output_tokens() / 2);
         let both = process.spilled(Stream::Stderr).is_some() && process.spilled(Stream::Stdout).is_some();
         let budget = if both { tokens / 2 } else { tokens };
         let out = excerpt(&output.stdout, process, Stream::Stdout, budget);

@@ -59,7 +59,7 @@ pub(crate) fn find(cx: &CallContext, id: &str) -> Result<Entry, ToolError> {
         } else {
             format!("there are {}", known.join(", "))
         };
-        ToolError::new(ErrorCode::FileNotFound, format!("there is no process {id:?}; {said}"))
+        ToolError::new(ErrorCode::ProcessNotFound, format!("there is no process {id:?}; {said}"))
             .suggest("Start one with run_command and background, or use the id that it returned.")
     })
 }
