@@ -37,7 +37,7 @@ impl Platform {
     }
 
     /// What the result of a trial depends on, if the same bubblewrap would be used again: the system since it was
-    /// started, the user, bubblewrap, and this version.
+    /// started, the user and what surrounds the process, bubblewrap, and this version.
     pub(crate) fn trial_key(bounds: &Bounds, report: &Report) -> Option<String> {
         use std::os::unix::fs::MetadataExt;
         let bwrap = report.bwrap.as_ref()?;
@@ -47,9 +47,13 @@ impl Platform {
         let meta = bwrap.metadata().ok()?;
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         let user = rustix::process::geteuid().as_raw();
+        // The same file may be seen from inside a container, where less works.
+        let spaces = ["user", "mnt"].map(|space| std::fs::read_link(format!("/proc/self/ns/{space}")).ok());
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let seccomp: Vec<&str> = status.lines().filter(|line| line.starts_with("Seccomp")).collect();
         let version = env!("CARGO_PKG_VERSION");
         let times = (meta.ino(), meta.mtime(), meta.ctime());
-        Some(format!("{version} {} {times:?} {user} {}", boot.trim(), bwrap.display()))
+        Some(format!("{version} {} {times:?} {user} {spaces:?} {seccomp:?} {}", boot.trim(), bwrap.display()))
     }
 
     /// Starts a command, and waits until it runs or is known not to.
