@@ -5,9 +5,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -78,7 +77,6 @@ pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    pub(crate) took: Duration,
 }
 
 /// What a file outside is: its content or target, and its owner, mode and time.
@@ -160,7 +158,6 @@ impl Lab {
     /// Runs a line through the executor, for at most ten seconds; what is forbidden outright goes by the engine,
     /// as if the policy were not there. Afterwards everything outside is as it was, and no secret came out.
     pub(crate) fn run(&self, id: &str, line: &str) -> Ran {
-        let started = Instant::now();
         let outcome = self.call("run_command", json!({"command": line, "timeout": 10}));
         let ran = match outcome.error.as_ref().map(|error| error.code.as_str()) {
             Some("COMMAND_DENIED") => self.engine(line),
@@ -169,7 +166,7 @@ impl Lab {
                 let text = |name: &str| outcome.data[name].as_str().unwrap_or_default().to_owned();
                 let code = outcome.data["exit_code"].as_i64().map(|code| code as i32);
                 let code = if outcome.success { code } else { None };
-                Ran { code, stdout: text("stdout"), stderr: text("stderr"), took: started.elapsed() }
+                Ran { code, stdout: text("stdout"), stderr: text("stderr") }
             }
         };
         self.untouched(&format!("{id} {}: {line}: {ran:?}", self.level));
@@ -178,7 +175,6 @@ impl Lab {
 
     /// Runs a line by the engine alone, for at most ten seconds.
     pub(crate) fn engine(&self, line: &str) -> Ran {
-        let started = Instant::now();
         let timeout = Some(Duration::from_secs(10));
         let request = Request { timeout, ..Request::new(Program::Shell(line.into()), self.root()) };
         let process = self.runtime.block_on(async {
@@ -192,7 +188,7 @@ impl Lab {
             _ => None,
         };
         let output = process.output();
-        Ran { code, stdout: output.stdout.text(), stderr: output.stderr.text(), took: started.elapsed() }
+        Ran { code, stdout: output.stdout.text(), stderr: output.stderr.text() }
     }
 
     /// Everything outside is as it was; its owners, modes and times too where the level keeps them.

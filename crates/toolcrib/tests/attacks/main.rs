@@ -1,9 +1,15 @@
-//! Attacks and abuse through the public executor: paths, special files, content, arguments, names, state, races.
+//! Attacks and abuse through the public executor: paths, special files, content, arguments, names, state, races, and
+//! commands.
 //!
 //! Identifiers (`P01`, `C05`, …) number the cases of the threat list: P paths, C content and arguments, O output,
-//! E and K concurrency and cancellation. The file engine has the same attacks at its own level; here each one goes
+//! E concurrency, S commands, K what they do from inside their sandbox, and cancellation. The file engine has the same
+//! attacks at its own level; here each one goes
 //! through the built-in tools, and after every call the files outside are compared with what they were, and the
 //! outcome and all events are searched for the secret.
+//!
+//! Commands are let loose at each level of confinement that the machine can do; what it cannot is printed.
+//! Not attacked: K26 a million small files and K25 a full `/dev/shm` (nothing limits inodes, nor memory by files there),
+//! K31 a clock that jumps (deadlines are monotonic, and a test may not set the clock), O08 secrets in arguments.
 //!
 //! No tool can do this yet, so there is nothing to attack:
 //!
@@ -26,6 +32,7 @@ mod commands_cases;
 mod containment;
 mod content;
 mod lab;
+mod lifetime;
 mod output;
 mod paths;
 mod protected;

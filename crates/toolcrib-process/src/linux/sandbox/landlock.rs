@@ -37,7 +37,8 @@ pub(crate) struct Rules {
 const NEEDED: ABI = ABI::V3;
 
 /// All of `/dev` that there is for a command. The terminals of others are not: it could type and listen there; nor
-/// are disks, in which root would find what is hidden elsewhere. Its own terminal is open already, and is `/dev/tty`.
+/// are disks, in which root would find what is hidden elsewhere. Its own terminal is open already, and is `/dev/tty`;
+/// but it cannot make terminals for others, for they would lie among those.
 const DEVICES: &[&str] =
     &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"];
 
