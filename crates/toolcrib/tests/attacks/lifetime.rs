@@ -17,12 +17,12 @@ fn all_levels() -> Vec<Level> {
 }
 
 /// The processes on this machine that have this among their arguments.
-fn alive(marker: &str) -> Vec<String> {
+fn alive(marker: &str) -> Vec<u32> {
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     let found = all.filter_map(|entry| {
-        let line = std::fs::read(entry.path().join("cmdline")).ok()?;
-        let line = String::from_utf8_lossy(&line).replace('\0', " ");
-        line.split(' ').any(|word| word == marker).then_some(line)
+        let line = String::from_utf8(std::fs::read(entry.path().join("cmdline")).ok()?).ok()?;
+        let pid = entry.file_name().to_str()?.parse().ok()?;
+        line.split('\0').any(|word| word == marker).then_some(pid)
     });
     found.collect()
 }
@@ -72,7 +72,7 @@ fn k16_k17_nothing_is_left() {
                 "{id} {level} {line}: {:?}",
                 started.elapsed()
             );
-            assert_eq!(alive(&marker), Vec::<String>::new(), "{id} {level} {line}");
+            assert_eq!(alive(&marker), Vec::<u32>::new(), "{id} {level} {line}");
         }
     }
 }
@@ -127,7 +127,7 @@ fn k19_when_the_program_is_killed_everything_ends() {
                     "program" => kill(program.id()),
                     // Without it what runs is still watched over, until the program is gone as well.
                     "supervisor" => [supervisor, program.id()].into_iter().for_each(kill),
-                    _ => kill(child_of(supervisor)),
+                    _ => kill(watcher(supervisor, &marker)),
                 }
                 let what = format!("K19 {level} {who} {line}");
                 wait_until(&what, Duration::from_secs(5), || alive(&marker).is_empty());
@@ -140,6 +140,19 @@ fn k19_when_the_program_is_killed_everything_ends() {
 
 fn kill(pid: u32) {
     assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
+}
+
+/// The process below the supervisor that watches over the one with this marker.
+fn watcher(supervisor: u32, marker: &str) -> u32 {
+    let parent = |pid: u32| -> u32 {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.rsplit_once(')').unwrap().1.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    let mut at = alive(marker)[0];
+    while parent(at) != supervisor {
+        at = parent(at);
+    }
+    at
 }
 
 fn child_of(pid: u32) -> u32 {
