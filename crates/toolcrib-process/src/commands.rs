@@ -24,6 +24,8 @@ pub struct Limits {
     pub memory_bytes: Option<u64>,
     /// Open files of one process.
     pub open_files: Option<u64>,
+    /// Processes and threads of the user, all of them together; root has no such limit.
+    pub processes: Option<u64>,
 }
 
 impl Default for Limits {
@@ -32,6 +34,7 @@ impl Default for Limits {
             file_bytes: Some(4 << 30),
             memory_bytes: Some(memory_of_the_machine()),
             open_files: Some(65_536),
+            processes: Some(32_768),
         }
     }
 }

@@ -68,16 +68,22 @@ const REFUSED: &[i64] = &[
     libc::SYS_syslog,
 ];
 
+/// Refused where a command shares them with everybody else: memory, queues and semaphores that outlive it.
+const SHARED: &[i64] = &[libc::SYS_shmget, libc::SYS_shmat, libc::SYS_msgget, libc::SYS_semget];
+
 /// Refused with `ENOSYS`, so that programs take the way for older kernels.
 const UNKNOWN: &[i64] =
     &[libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
 
-/// The filters of a command. `own_network`: it has a network of its own, in which there is nobody else.
-pub(crate) fn filters(network: bool, own_network: bool) -> Result<Vec<BpfProgram>, String> {
+/// The filters of a command. `own_spaces`: it has a network and shared memory of its own, in which there is nobody else.
+pub(crate) fn filters(network: bool, own_spaces: bool) -> Result<Vec<BpfProgram>, String> {
     let told = |error: seccompiler::BackendError| format!("seccomp: {error}");
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> =
         REFUSED.iter().map(|call| (*call, Vec::new())).collect();
-    refused.insert(libc::SYS_socket, sockets(network || own_network).map_err(told)?);
+    if !own_spaces {
+        refused.extend(SHARED.iter().map(|call| (*call, Vec::new())));
+    }
+    refused.insert(libc::SYS_socket, sockets(network || own_spaces).map_err(told)?);
     // A pair of datagram sockets can be connected anew, to a socket on the disk.
     let datagrams = [SOCK_DGRAM, SOCK_RAW].map(|kind| rule(vec![condition(1, Op::MaskedEq(KIND), kind)]));
     refused.insert(libc::SYS_socketpair, datagrams.into_iter().collect::<Result<_, _>>().map_err(told)?);

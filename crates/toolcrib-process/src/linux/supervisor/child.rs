@@ -190,6 +190,7 @@ fn limit(limits: &Limits) {
     lower(Resource::Fsize, limits.file_bytes);
     lower(Resource::Data, limits.memory_bytes);
     lower(Resource::Nofile, limits.open_files);
+    lower(Resource::Nproc, limits.processes);
 }
 
 fn drop_capabilities() -> io::Result<()> {
