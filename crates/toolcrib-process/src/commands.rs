@@ -63,7 +63,8 @@ pub struct Settings {
     pub grace: Duration,
     /// A program whose `main` begins with [`crate::run_supervisor_if_asked`]; the own one if `None`.
     pub supervisor: Option<PathBuf>,
-    /// A file in which it is remembered that the best level works, so that it need not be tried each time.
+    /// A file in which it is remembered that the best level works, so that it need not be tried each time; what the
+    /// login shell said is kept beside it.
     pub remembered: Option<PathBuf>,
     /// Whether the login shell's environment is wanted: not if the program was started from a shell.
     pub login_environment: bool,
@@ -308,7 +309,14 @@ impl Commands {
         if let Some(known) = self.0.login.get() {
             return known.clone();
         }
-        let found = self.ask_login_shell().await.unwrap_or_default();
+        let found = match self.recall_login() {
+            Some(known) => known,
+            None => {
+                let found = self.ask_login_shell().await.unwrap_or_default();
+                self.remember_login(&found);
+                found
+            }
+        };
         self.0.login.get_or_init(|| found).clone()
     }
 
@@ -337,6 +345,23 @@ impl Commands {
         Some(environment::parse_login(process.output().stdout.text().as_bytes()))
     }
 
+    /// What the login shell told an earlier process, if its files are the same and it is not long ago.
+    fn recall_login(&self) -> Option<BTreeMap<String, String>> {
+        const FRESH: Duration = Duration::from_secs(24 * 3600);
+        let path = self.0.settings.remembered.as_ref()?.with_file_name("login.json");
+        let age = path.metadata().ok()?.modified().ok()?.elapsed().ok()?;
+        let known: RememberedLogin = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        (age < FRESH && known.key == environment::login_key()).then_some(known.variables)
+    }
+
+    fn remember_login(&self, variables: &BTreeMap<String, String>) {
+        let Some(path) = &self.0.settings.remembered else { return };
+        let known = RememberedLogin { key: environment::login_key(), variables: variables.clone() };
+        if let Ok(text) = serde_json::to_vec(&known) {
+            let _ = platform::write_private(&path.with_file_name("login.json"), &text);
+        }
+    }
+
     /// What an earlier process found out, if nothing has changed since.
     fn recall(&self) -> Option<Report> {
         let text = std::fs::read(self.0.settings.remembered.as_ref()?).ok()?;
@@ -353,6 +378,12 @@ impl Commands {
             let _ = platform::write_private(path, &text);
         }
     }
+}
+
+#[derive(Serialize, Deserialize)]
+struct RememberedLogin {
+    key: String,
+    variables: BTreeMap<String, String>,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -217,6 +217,26 @@ pub(crate) fn build(
     all.into_iter().collect()
 }
 
+/// What the answer of the login shell depends on: which one it is, and the files that it reads.
+pub(crate) fn login_key() -> String {
+    const FILES: &[&str] = &[
+        ".profile",
+        ".bash_profile",
+        ".bash_login",
+        ".bashrc",
+        ".zprofile",
+        ".zshenv",
+        ".zshrc",
+        ".zlogin",
+        ".config/fish/config.fish",
+    ];
+    let home = std::env::var_os("HOME").map(std::path::PathBuf::from).unwrap_or_default();
+    let files =
+        FILES.iter().map(|name| home.join(name)).chain(["/etc/profile".into(), "/etc/environment".into()]);
+    let times: Vec<_> = files.map(|file| file.metadata().and_then(|meta| meta.modified()).ok()).collect();
+    format!("{} {:?} {} {times:?}", env!("CARGO_PKG_VERSION"), std::env::var_os("SHELL"), home.display())
+}
+
 /// What a login shell printed by `env -0`, as far as it is of use.
 pub(crate) fn parse_login(bytes: &[u8]) -> BTreeMap<String, String> {
     bytes

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 #![allow(clippy::print_stderr, reason = "what could not be tested is said")]
 
+mod asking;
 mod bench;
 mod degraded;
 mod kill;
