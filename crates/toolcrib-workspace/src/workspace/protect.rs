@@ -225,14 +225,43 @@ impl Inner {
     pub(super) fn protected_paths(&self) -> Vec<PathBuf> {
         let mut found = self.real_git_dirs();
         for root in self.roots.iter().filter_map(|root| root.info.path.as_ref()) {
-            let names = [".git/hooks", ".git/config", ".git/config.worktree", ".toolcrib"];
+            let names = [".git/hooks", ".git/config", ".git/config.worktree", ".git/commondir", ".toolcrib"];
             found.extend(names.iter().map(|name| root.join(name)));
+            found.extend(
+                submodules(&root.join(".git/modules")).into_iter().flat_map(|module| {
+                    [module.join("hooks"), module.join("config"), module.join("commondir")]
+                }),
+            );
         }
         found.extend(self.guard.directories.iter().map(|(path, _)| path.clone()));
         found.sort();
         found.dedup();
         found
     }
+}
+
+/// The git directories of submodules, which lie below that of their repository, and of their own submodules.
+fn submodules(below: &Path) -> Vec<PathBuf> {
+    const MOST: usize = 500;
+    let mut found = Vec::new();
+    let mut folders = vec![below.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        let inside = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        for path in inside.map(|entry| entry.path()) {
+            // A module's name may have slashes in it: then this is only a part of its path.
+            if path.join("HEAD").exists() {
+                folders.push(path.join("modules"));
+                found.push(path);
+            } else {
+                folders.push(path);
+            }
+        }
+        if found.len() + folders.len() > MOST {
+            break;
+        }
+    }
+    found
 }
 
 /// Where the `.git` file of a root points to. A worktree's directory belongs to a repository that counts as well.

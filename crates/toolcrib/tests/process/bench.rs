@@ -54,7 +54,7 @@ impl World {
         std::fs::write(root.join(".git/config"), "[core]\n").unwrap();
         std::fs::create_dir(top.path().join("out")).unwrap();
         std::fs::write(top.path().join("out/canary"), "untouched").unwrap();
-        let protected = [".git/hooks", ".git/config", ".git/config.worktree", ".toolcrib"];
+        let protected = [".git/hooks", ".git/config", ".git/config.worktree", ".git/commondir", ".toolcrib"];
         let mut settings = Settings::new(Bounds {
             protected: protected.iter().map(|name| root.join(name)).collect(),
             roots: vec![Root { path: root, writable: true }],

@@ -20,7 +20,7 @@ pub(crate) enum How {
     EmptyDirectory,
     /// Missing: an empty file stands there meanwhile.
     EmptyFile,
-    /// A link, over which nothing can be mounted: compared afterwards.
+    /// A link, over which nothing can be mounted, or missing where a placeholder would do harm: compared afterwards.
     Compare,
 }
 
@@ -57,6 +57,8 @@ fn steps(root: &Path, path: &Path) -> Vec<Protected> {
         at.push(name);
         let last = index + 1 == names.len();
         let how = match std::fs::symlink_metadata(&at) {
+            // Git takes an empty one for a broken one.
+            Err(_) if last && at.ends_with("commondir") => How::Compare,
             Err(_) if last && looks_like_file(&at) => How::EmptyFile,
             Err(_) => How::EmptyDirectory,
             Ok(meta) if meta.is_symlink() => How::Compare,
