@@ -67,6 +67,18 @@ impl Capabilities {
         }
     }
 
+    /// Starts programs, which may change files.
+    pub const fn executes() -> Self {
+        Self {
+            writes_files: true,
+            executes_commands: true,
+            accesses_network: false,
+            requires_engine: true,
+            idempotent: false,
+            retryable: false,
+        }
+    }
+
     /// Whether nothing outside the call can be changed by it.
     pub fn is_read_only(self) -> bool {
         !self.writes_files && !self.executes_commands && !self.accesses_network

@@ -49,16 +49,8 @@ impl Tool for CommandInput {
     type Output = Output;
 
     fn spec(&self) -> ToolSpec {
-        let capabilities = Capabilities {
-            writes_files: true,
-            executes_commands: true,
-            accesses_network: false,
-            requires_engine: true,
-            idempotent: false,
-            retryable: false,
-        };
         ToolSpec::new("command_input", "Command input", include_str!("description.md"))
-            .capabilities(capabilities)
+            .capabilities(Capabilities::executes())
             .example("answer a question", json!({"process_id": "p1", "input": "y\n"}))
     }
 

@@ -133,14 +133,7 @@ impl Tool for RunCommand {
     type Output = Output;
 
     fn spec(&self) -> ToolSpec {
-        let capabilities = Capabilities {
-            writes_files: true,
-            executes_commands: true,
-            accesses_network: true,
-            requires_engine: true,
-            idempotent: false,
-            retryable: false,
-        };
+        let capabilities = Capabilities { accesses_network: true, ..Capabilities::executes() };
         ToolSpec::new("run_command", "Run command", include_str!("description.md"))
             .capabilities(capabilities)
             .timeout(Duration::from_secs_f64(MAX_TIMEOUT))
