@@ -50,8 +50,9 @@ pub(crate) fn overview(global: &Global, output: &Output) -> Result<ExitCode, Fai
             ("toolcrib call list_directory", "call one"),
             ("toolcrib call grep '{\"pattern\": \"fn main\"}'", "with arguments"),
             ("toolcrib call write_file --arg path=a.txt --arg content=hi --dry-run", "what would happen"),
+            ("toolcrib call run_command --arg command='make test'", "run a command, confined"),
             ("toolcrib undo --list", "every change, to be undone"),
-            ("toolcrib permissions check --path src/main.rs", "what is permitted, and why"),
+            ("toolcrib permissions check 'git push --force'", "what an agent may do, and why"),
             ("toolcrib declarations --format openai", "for a model API"),
             ("toolcrib doctor", "does everything work here"),
         ] {
