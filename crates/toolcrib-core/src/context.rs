@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -53,6 +54,8 @@ pub(crate) struct ContextParts {
     pub executor: Option<Executor>,
     /// The cap of the call's text.
     pub max_output_tokens: usize,
+    /// The time that the caller allowed, if it said so.
+    pub timeout: Option<Duration>,
     /// Whether a person has said yes to this very call.
     pub approved: AtomicBool,
 }
@@ -85,6 +88,7 @@ impl CallContext {
             approver: None,
             executor: None,
             max_output_tokens: 10_000,
+            timeout: None,
             approved: AtomicBool::new(false),
         })
     }
@@ -102,6 +106,11 @@ impl CallContext {
     /// How many tokens of text the call may return: a tool that can choose what to show keeps within it.
     pub fn max_output_tokens(&self) -> usize {
         self.0.parts.max_output_tokens
+    }
+
+    /// The time that the caller allowed for this call, if it said so: a tool with a limit of its own goes by it.
+    pub fn allowed_time(&self) -> Option<Duration> {
+        self.0.parts.timeout
     }
 
     /// Ends when the caller gave up or time ran out. A tool that changes something looks at it before its point of

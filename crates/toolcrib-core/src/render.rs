@@ -32,6 +32,11 @@ pub trait Render {
         false
     }
 
+    /// Where the whole is kept, if the tool itself had to put it somewhere.
+    fn spill(&self) -> Option<String> {
+        None
+    }
+
     /// What the caller should know besides.
     fn warnings(&self) -> Vec<String> {
         Vec::new()

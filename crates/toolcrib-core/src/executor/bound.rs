@@ -42,6 +42,7 @@ pub(super) fn success(executor: &Executor, call: &mut Call, output: ToolOutput) 
     outcome.attachments = view.attachments();
     outcome.metadata.deduplicated = earlier.is_some();
     outcome.metadata.truncated = view.truncated();
+    outcome.metadata.spill = view.spill();
     finish_text(executor, call, &mut outcome, text, &hints);
     outcome
 }

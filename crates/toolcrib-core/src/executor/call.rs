@@ -172,6 +172,7 @@ impl Call {
             approver: executor.0.approver.clone(),
             executor: Some(executor.clone()),
             max_output_tokens: super::bound::cap(executor, self),
+            timeout: self.timeout,
             approved: AtomicBool::new(false),
         });
         self.context = Some(context.clone());

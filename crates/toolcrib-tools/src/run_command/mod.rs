@@ -10,11 +10,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolcrib_core::executor::validate::Violation;
 use toolcrib_core::{
-    CallContext, Capabilities, Effects, ErrorCode, Preview, Tool, ToolError, ToolSpec, Violations,
+    CallContext, Capabilities, CommandEffect, Effects, ErrorCode, Judgement, Preview, Tool, ToolError,
+    ToolSpec, Violations,
 };
 use toolcrib_process::shell::{self, Analysis, Surroundings};
 use toolcrib_process::{Commands, End, MAX_LIVE, Process, Program, Request, StartError, Stream, Table};
-use toolcrib_workspace::ReadWorkspace;
+use toolcrib_workspace::{ErrorKind, ReadWorkspace};
 
 use crate::support::commands::{self, CommandSpill};
 
@@ -22,6 +23,8 @@ pub use show::Output;
 
 const DEFAULT_TIMEOUT: f64 = 60.0;
 const MAX_TIMEOUT: f64 = 600.0;
+/// What is kept of the time allowed for a call.
+const TO_STOP: Duration = Duration::from_millis(100);
 /// How long a command in the background is watched for failing at once.
 const FIRST_LOOK: Duration = Duration::from_millis(150);
 
@@ -34,6 +37,30 @@ impl RunCommand {
     /// In this workspace, by whose roots commands are judged.
     pub fn new(workspace: ReadWorkspace) -> Self {
         Self { workspace }
+    }
+
+    /// The paths that a command evidently writes. Where one leads is known only as things are now, and the command may
+    /// change them first: what cannot be resolved is left to the sandbox, and a link that leads out is worth a question.
+    fn written(&self, analysis: &Analysis, commands: &mut [CommandEffect]) -> Vec<String> {
+        let roots = surroundings(&self.workspace, None).roots;
+        let mut written = Vec::new();
+        // Putting something into a root is not replacing it; what would delete it is judged as a command.
+        for path in analysis.writes.iter().filter(|path| !roots.contains(path)) {
+            let path = path.display().to_string();
+            match self.workspace.locate_for_change(&path) {
+                Ok(_) => written.push(path),
+                Err(error) if error.kind() == ErrorKind::Protected => written.push(path),
+                Err(error) if error.kind() == ErrorKind::OutsideWorkspace => {
+                    for command in commands.iter_mut().filter(|command| command.judgement == Judgement::Plain)
+                    {
+                        command.judgement =
+                            Judgement::Risky("writes where a link leads out of the workspace".into());
+                    }
+                }
+                Err(_) => {}
+            }
+        }
+        written
     }
 
     fn analyse(&self, input: &Input) -> Analysis {
@@ -110,11 +137,14 @@ impl Input {
         self.background == Some(true)
     }
 
-    /// When it is stopped. What runs on in the background has all the time there is, unless the caller gave it some.
-    fn timeout(&self) -> Option<Duration> {
+    /// When it is stopped. What runs on in the background has all the time there is, unless the caller gave it some;
+    /// time that was allowed for the call is for the command, less what it takes to stop it.
+    fn timeout(&self, cx: &CallContext) -> Option<Duration> {
         let runs_on = self.is_background() || self.yield_after.is_some();
-        let given = self.timeout.map(|seconds| seconds.min(MAX_TIMEOUT));
-        given.or((!runs_on).then_some(DEFAULT_TIMEOUT)).map(Duration::from_secs_f64)
+        let given = self.timeout.map(|seconds| Duration::from_secs_f64(seconds.min(MAX_TIMEOUT)));
+        let allowed = || cx.allowed_time().map(|time| time.saturating_sub(TO_STOP).max(time / 2));
+        let usual = || (!runs_on).then_some(Duration::from_secs_f64(DEFAULT_TIMEOUT));
+        given.or_else(allowed).or_else(usual)
     }
 }
 
@@ -144,36 +174,33 @@ impl Tool for RunCommand {
     }
 
     fn check(&self, input: &Input) -> Result<(), Violations> {
-        let wrong = |expected: &str| {
+        let wrong = |expected: &str, got: &str| {
             let path = if input.argv.is_some() { "argv" } else { "command" };
-            Err(vec![Violation {
-                path: path.into(),
-                expected: expected.into(),
-                got: "something else".into(),
-            }])
+            Err(vec![Violation { path: path.into(), expected: expected.into(), got: got.into() }])
         };
         match (&input.command, &input.argv) {
-            (Some(_), Some(_)) => wrong("either `command` or `argv`, not both"),
-            (None, None) => wrong("`command` or `argv`"),
-            (Some(command), None) if command.trim().is_empty() => wrong("a command that is not empty"),
+            (Some(_), Some(_)) => wrong("either `command` or `argv`", "both"),
+            (None, None) => wrong("`command` or `argv`", "neither"),
+            (Some(command), None) if command.trim().is_empty() => wrong("a command", "an empty text"),
             (None, Some(argv)) if argv.first().is_none_or(|program| program.is_empty()) => {
-                wrong("a program as the first word")
+                wrong("a program as the first word", "an empty one")
             }
-            (Some(text), None) if text.contains('\0') => wrong("a command without NUL"),
-            (None, Some(argv)) if argv.iter().any(|word| word.contains('\0')) => wrong("words without NUL"),
+            (Some(text), None) if text.contains('\0') => wrong("a command", "a text with NUL in it"),
+            (None, Some(argv)) if argv.iter().any(|word| word.contains('\0')) => {
+                wrong("words", "one with NUL in it")
+            }
             _ => Ok(()),
         }
     }
 
     fn effects(&self, input: &Input) -> Effects {
         let analysis = self.analyse(input);
-        // Putting something into a root is not replacing it; what would delete it is judged as a command.
-        let roots = surroundings(&self.workspace, None).roots;
-        let writes = analysis.writes.iter().filter(|path| !roots.contains(path));
+        let mut commands = commands::effects_of(&analysis);
+        let writes = self.written(&analysis, &mut commands);
         Effects {
             reads: input.cwd.iter().cloned().collect(),
-            writes: writes.map(|path| path.display().to_string()).collect(),
-            commands: commands::effects_of(&analysis),
+            writes,
+            commands,
             hosts: if input.network == Some(true) { vec!["*".into()] } else { Vec::new() },
             writes_anything: false,
         }
@@ -210,7 +237,7 @@ impl Tool for RunCommand {
             network: input.network == Some(true),
             input: runs_on || input.pty == Some(true),
             terminal: input.pty == Some(true),
-            timeout: input.timeout(),
+            timeout: input.timeout(cx),
             spill: [CommandSpill::of(cx, "stdout"), CommandSpill::of(cx, "stderr")],
         };
         // Finding out what the machine can do takes a few milliseconds, the first time.
@@ -292,11 +319,11 @@ async fn finish(
     }
     let output = output?;
     if process.timed_out() {
-        let seconds = input.timeout().unwrap_or_default().as_secs_f64();
+        let seconds = process.duration().as_secs_f64();
         let said = show::tail_for_error(&output);
         return Err(ToolError::new(
             ErrorCode::Timeout,
-            format!("the command was stopped after {seconds} s; nothing of it is left{said}"),
+            format!("the command was stopped after {seconds:.1} s; nothing of it is left{said}"),
         )
         .suggest("Give it more time by `timeout` (at most 600), or run it in the background and look at it with command_output.")
         .retry(false)

@@ -25,12 +25,15 @@ pub struct Output {
     /// Bytes that each stream had in all.
     stdout_bytes: u64,
     stderr_bytes: u64,
+    /// Where the whole of a stream is that was too long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stdout_spill: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stderr_spill: Option<String>,
     #[serde(skip)]
     command: String,
     #[serde(skip)]
     text: String,
-    #[serde(skip)]
-    spilled: bool,
     #[serde(skip)]
     warnings: Vec<String>,
 }
@@ -50,12 +53,10 @@ impl Output {
         let budget = if both { tokens / 2 } else { tokens };
         let out = excerpt(&output.stdout, process, Stream::Stdout, budget);
         let err = excerpt(&output.stderr, process, Stream::Stderr, budget);
-        let spilled = out.is_some() || err.is_some();
         let (stdout, stderr) = (output.stdout.text(), output.stderr.text());
         let text = shown(out.as_deref().unwrap_or(&stdout), err.as_deref().unwrap_or(&stderr));
         let level = process.level();
-        let mut warnings: Vec<String> =
-            withheld(&output, network, level > Level::Policy).map(str::to_owned).into_iter().collect();
+        let mut warnings: Vec<String> = withheld(process, &output, network).into_iter().collect();
         warnings.extend(left_running(input, process));
         for path in process.put_back() {
             warnings.push(format!(
@@ -79,22 +80,40 @@ impl Output {
             stderr_bytes: process.total(Stream::Stderr),
             command: short(&input.text()),
             text,
-            spilled,
+            stdout_spill: process.spilled(Stream::Stdout).map(|(path, _)| path),
+            stderr_spill: process.spilled(Stream::Stderr).map(|(path, _)| path),
             warnings,
         })
     }
 }
 
-/// Whether something was to go on in the background that could not.
+/// Whether something was to go on in the background that could not. At the level `full` it is gone before anybody could
+/// count it, so the line itself is looked at.
 fn left_running(input: &Input, process: &Process) -> Option<String> {
     process.end()?;
-    let line = input.command.as_deref().unwrap_or_default().trim_end();
-    let meant = line.ends_with('&') && !line.ends_with("&&");
-    let count = process.left_over();
-    (meant || count > 0).then(|| {
+    let meant = input.command.as_deref().is_some_and(starts_in_background);
+    (meant || process.left_over() > 0).then(|| {
         "what the command had left running was ended with it; to let something run on, use `background`"
             .to_owned()
     })
+}
+
+/// Whether a line has a `&` that is neither `&&` nor part of a redirection, outside quotes.
+fn starts_in_background(line: &str) -> bool {
+    let (mut quote, mut before) = (None, ' ');
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (None, '\\') => drop(chars.next()),
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            (None, '&') if chars.peek() == Some(&'&') => drop(chars.next()),
+            (None, '&') if before != '>' && before != '<' && chars.peek() != Some(&'>') => return true,
+            _ => {}
+        }
+        before = c;
+    }
+    false
 }
 
 /// A command in a title.
@@ -148,10 +167,36 @@ impl Render for Output {
     }
 
     fn truncated(&self) -> bool {
-        self.spilled
+        self.spill().is_some()
+    }
+
+    fn spill(&self) -> Option<String> {
+        self.stdout_spill.clone().or_else(|| self.stderr_spill.clone())
     }
 
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::starts_in_background;
+
+    #[test]
+    fn an_ampersand_that_means_the_background() {
+        for (line, expected) in [
+            ("sleep 5 &", true),
+            ("(server &); echo ok", true),
+            ("a & b", true),
+            ("a && b", false),
+            ("a 2>&1 | b", false),
+            ("a &> log", false),
+            ("echo 'x & y'", false),
+            ("echo \"a & b\" \\& c", false),
+            ("a <&3", false),
+        ] {
+            assert_eq!(starts_in_background(line), expected, "{line}");
+        }
     }
 }

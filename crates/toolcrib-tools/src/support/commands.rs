@@ -6,7 +6,7 @@ use serde::Serialize;
 use toolcrib_core::{CallContext, CommandEffect, ErrorCode, Judgement, ToolError};
 use toolcrib_process::output::clean;
 use toolcrib_process::shell::{self, Analysis};
-use toolcrib_process::{End, Entry, Output, Piece, Process, Spill, Stream, Table};
+use toolcrib_process::{End, Entry, Level, Output, Piece, Process, Spill, Stream, Table};
 use toolcrib_workspace::{ReadWorkspace, StateDir};
 
 use super::errors::tool_error;
@@ -158,7 +158,8 @@ pub(crate) fn shown(stdout: &str, stderr: &str) -> String {
 /// The head and the tail of a stream that went to disk, so short that nothing more is cut.
 pub(crate) fn excerpt(piece: &Piece, process: &Process, stream: Stream, tokens: usize) -> Option<String> {
     let (path, kept) = process.spilled(stream)?;
-    let bytes = tokens.saturating_mul(2);
+    // As many bytes as tokens are allowed: that fits without counting.
+    let bytes = tokens;
     let head = floor(&piece.head, bytes / 3);
     let tail = ceil(&piece.tail, bytes - bytes / 3);
     let total = process.total(stream);
@@ -191,34 +192,47 @@ fn ceil(text: &str, bytes: usize) -> &str {
     tail.find('\n').filter(|at| at + 1 < tail.len()).map_or(tail, |at| tail.get(at + 1..).unwrap_or(tail))
 }
 
-/// What a person should know about how a command failed for want of something that the sandbox withholds.
-pub(crate) fn withheld(output: &Output, network: bool, sandboxed: bool) -> Option<&'static str> {
-    if !sandboxed {
+const OFFLINE: &[&str] = &[
+    "Could not resolve host",
+    "Temporary failure in name resolution",
+    "Name or service not known",
+    "Network is unreachable",
+    "EAI_AGAIN",
+    "ENOTFOUND",
+    "network is unreachable",
+    "failed to lookup address",
+    "getaddrinfo",
+];
+const READ_ONLY: &[&str] = &["Read-only file system", "EROFS", "read-only file system"];
+const BUSY: &[&str] = &["Device or resource busy"];
+const REFUSED: &[&str] = &["Permission denied", "EACCES"];
+
+/// What a command may have failed for want of that the sandbox withholds.
+pub(crate) fn withheld(process: &Process, output: &Output, network: bool) -> Option<String> {
+    if process.level() == Level::Policy {
         return None;
     }
     let said = [&output.stdout.tail, &output.stdout.head, &output.stderr.head, &output.stderr.tail];
     let has = |signs: &[&str]| said.iter().any(|text| signs.iter().any(|sign| text.contains(sign)));
-    const OFFLINE: &[&str] = &[
-        "Could not resolve host",
-        "Temporary failure in name resolution",
-        "Name or service not known",
-        "Network is unreachable",
-        "EAI_AGAIN",
-        "ENOTFOUND",
-        "network is unreachable",
-        "failed to lookup address",
-        "getaddrinfo",
-    ];
-    const READ_ONLY: &[&str] = &["Read-only file system", "EROFS", "read-only file system"];
     if !network && has(OFFLINE) {
-        Some("commands have no network unless `network` is true")
-    } else if has(READ_ONLY) {
-        Some(
-            "only the workspace and $TMPDIR can be written; .git/config, .git/hooks and .toolcrib stay as they are",
-        )
-    } else {
-        None
+        return Some("commands have no network unless `network` is true".into());
     }
+    if (has(READ_ONLY) || has(BUSY)) && has(&[".git"]) {
+        return Some(
+            "a command can use the repository but not change its settings or hooks, nor create one: .git/config and \
+             .git/hooks are read-only; a person can do that"
+                .into(),
+        );
+    }
+    if has(READ_ONLY) {
+        return Some(
+            "only the workspace and $TMPDIR can be written; a person can add folders, such as a package cache, by \
+             `writable` under [sandbox] in toolcrib.toml"
+                .into(),
+        );
+    }
+    (has(REFUSED) && process.level() == Level::Landlock)
+        .then(|| "outside the workspace and $TMPDIR nothing can be written".into())
 }
 
 /// Paths of the host, as the tools show them.
