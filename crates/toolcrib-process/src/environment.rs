@@ -151,6 +151,15 @@ const FIXED: &[(&str, &str)] = &[
     ("npm_config_update_notifier", "false"),
 ];
 
+/// Caches that programs cannot do without.
+const CACHES: &[(&str, &str)] = &[
+    ("GOCACHE", "go-build"),
+    ("npm_config_cache", "npm"),
+    ("YARN_CACHE_FOLDER", "yarn"),
+    ("PIP_CACHE_DIR", "pip"),
+    ("UV_CACHE_DIR", "uv"),
+];
+
 /// What the configuration adds.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -207,9 +216,11 @@ pub(crate) fn build(
     all.extend(FIXED.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     all.insert("TERM".into(), if terminal { "xterm-256color" } else { "dumb" }.into());
     all.insert("TMPDIR".into(), temp.display().to_string());
-    // Where it would be by itself cannot be written, and without one nothing is built.
+    // Where caches would be by themselves cannot be written, and without one nothing is built or installed.
     if level > Level::Policy {
-        all.insert("GOCACHE".into(), temp.join("go-build").display().to_string());
+        for (name, folder) in CACHES {
+            all.insert((*name).to_owned(), temp.join(folder).display().to_string());
+        }
     }
     all.insert("TOOLCRIB_SANDBOX".into(), level.as_str().into());
     all.entry("PATH".into()).or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".into());

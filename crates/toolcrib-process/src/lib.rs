@@ -23,5 +23,5 @@ pub use environment::{EnvironmentSettings, is_secret};
 pub use output::{Piece, Spill};
 pub use platform::{harden, run_if_asked as run_supervisor_if_asked};
 pub use process::{End, Output, Process, Stream};
-pub use sandbox::{Bounds, Level, Report, Root, Verdict};
+pub use sandbox::{Bounds, Finder, Level, Report, Root, Verdict};
 pub use table::{Entry, MAX_LIVE, Table};

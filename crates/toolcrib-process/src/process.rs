@@ -146,8 +146,10 @@ impl Charge {
 fn sandbox_failure(state: &State) -> Option<String> {
     let [stdout, stderr] = &state.streams;
     let said = stderr.whole().text();
-    (stdout.total() == 0 && said.starts_with("bwrap: "))
-        .then(|| format!("the sandbox failed: {}", said.trim_end()))
+    (stdout.total() == 0 && said.starts_with("bwrap: ")).then(|| match said.contains("bwrap: execvp") {
+        true => "it may not be executed".to_owned(),
+        false => format!("the sandbox failed: {}", said.trim_end()),
+    })
 }
 
 impl Process {

@@ -8,6 +8,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +63,16 @@ pub struct Root {
     pub writable: bool,
 }
 
+/// Finds paths.
+#[derive(Clone)]
+pub struct Finder(pub Arc<dyn Fn() -> Vec<PathBuf> + Send + Sync>);
+
+impl fmt::Debug for Finder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Finder")
+    }
+}
+
 /// What commands may see and touch.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
@@ -69,6 +80,8 @@ pub struct Bounds {
     pub roots: Vec<Root>,
     /// What stays as it is although it lies in the workspace, existing or not.
     pub protected: Vec<PathBuf>,
+    /// More of that, asked for each command: what is there may change.
+    pub protected_now: Option<Finder>,
     /// What may be written besides.
     pub writable: Vec<PathBuf>,
     /// What cannot be read.
@@ -84,6 +97,13 @@ pub struct Bounds {
 }
 
 impl Bounds {
+    /// Everything that stays as it is.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nothing confines commands there"))]
+    pub(crate) fn all_protected(&self) -> Vec<PathBuf> {
+        let now = self.protected_now.as_ref().map(|find| (find.0)()).unwrap_or_default();
+        self.protected.iter().cloned().chain(now).collect()
+    }
+
     /// All directories that can be written.
     pub(crate) fn all_writable(&self) -> Vec<PathBuf> {
         let roots = self.roots.iter().filter(|root| root.writable).map(|root| root.path.clone());

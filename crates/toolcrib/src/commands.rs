@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use toolcrib_core::permission::{Contained, Containment};
-use toolcrib_process::{Bounds, Commands, EnvironmentSettings, Level, Root, Settings};
+use toolcrib_process::{Bounds, Commands, EnvironmentSettings, Finder, Level, Root, Settings};
 use toolcrib_workspace::{Access, StateDir, Workspace};
 
 /// What can be set about commands: the `[sandbox]` and `[commands]` of the user's `toolcrib.toml`.
@@ -113,10 +113,17 @@ pub(crate) fn engine(
         roots.filter_map(|root| Some(Root { path: root.path?, writable: root.access == Access::ReadWrite }));
     // Conversations, before-images of files and settings are not for commands to read, either.
     let own = state.map(|state| state.protected().to_vec()).unwrap_or_default();
+    let nested = workspace.read_only();
     let bounds = Bounds {
         roots: roots.collect(),
         protected: workspace.protected_paths(),
-        writable: sandbox.writable.iter().filter_map(|path| expand(path)).collect(),
+        protected_now: Some(Finder(Arc::new(move || nested.nested_git_paths()))),
+        writable: sandbox
+            .writable
+            .iter()
+            .filter_map(|path| expand(path))
+            .chain(workspace.linked_repositories())
+            .collect(),
         hidden: hidden(HIDDEN)
             .into_iter()
             .chain(sandbox.hidden.iter().filter_map(|path| expand(path)))

@@ -294,6 +294,18 @@ impl ReadWorkspace {
         Ok(root.map(|root| place.names.iter().fold(root, |path, name| path.join(name))))
     }
 
+    /// Paths of repositories inside the roots from which git takes commands, as they are now: what a sandbox must
+    /// protect besides [`ReadWorkspace::protected_paths`]. Looked for only a few folders deep.
+    pub fn nested_git_paths(&self) -> Vec<PathBuf> {
+        self.inner.nested_git_paths()
+    }
+
+    /// The repositories of which roots are linked worktrees: commands must write there to commit. Only where the
+    /// repository itself knows of the worktree, since a `.git` file alone can point anywhere.
+    pub fn linked_repositories(&self) -> Vec<PathBuf> {
+        self.inner.linked_repositories()
+    }
+
     /// Paths on the host that nothing may change, whether they exist or not: for sandboxes around commands.
     pub fn protected_paths(&self) -> Vec<PathBuf> {
         self.inner.protected_paths()

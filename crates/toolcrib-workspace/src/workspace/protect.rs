@@ -222,22 +222,78 @@ impl Inner {
         self.roots.iter().filter_map(real_git_dir).collect()
     }
 
+    fn host_roots(&self) -> impl Iterator<Item = &PathBuf> {
+        self.roots.iter().filter(|root| root.info.mount.is_none()).filter_map(|root| root.info.path.as_ref())
+    }
+
+    pub(super) fn nested_git_paths(&self) -> Vec<PathBuf> {
+        self.host_roots()
+            .flat_map(|root| nested_repositories(root))
+            .flat_map(|git| control_paths(&git))
+            .collect()
+    }
+
+    pub(super) fn linked_repositories(&self) -> Vec<PathBuf> {
+        let knows = |root: &&PathBuf| linked(root).is_some();
+        self.host_roots().filter(knows).filter_map(|root| linked(root)).collect()
+    }
+
     pub(super) fn protected_paths(&self) -> Vec<PathBuf> {
         let mut found = self.real_git_dirs();
         for root in self.roots.iter().filter_map(|root| root.info.path.as_ref()) {
-            let names = [".git/hooks", ".git/config", ".git/config.worktree", ".git/commondir", ".toolcrib"];
-            found.extend(names.iter().map(|name| root.join(name)));
-            found.extend(
-                submodules(&root.join(".git/modules")).into_iter().flat_map(|module| {
-                    [module.join("hooks"), module.join("config"), module.join("commondir")]
-                }),
-            );
+            found.push(root.join(".toolcrib"));
+            found.extend(control_paths(&root.join(".git")));
+            found.extend(linked(root).into_iter().flat_map(|repository| control_paths(&repository)));
         }
         found.extend(self.guard.directories.iter().map(|(path, _)| path.clone()));
         found.sort();
         found.dedup();
         found
     }
+}
+
+/// What git obeys in a git directory and in those of its submodules.
+fn control_paths(git: &Path) -> Vec<PathBuf> {
+    let modules = submodules(&git.join("modules"));
+    let all = std::iter::once(git.to_path_buf()).chain(modules);
+    all.flat_map(|git| ["hooks", "config", "config.worktree", "commondir"].map(|name| git.join(name)))
+        .collect()
+}
+
+/// The git directories of repositories inside a directory: a few folders deep, where a person would have put them, and
+/// the directory itself if it is a bare one.
+fn nested_repositories(root: &Path) -> Vec<PathBuf> {
+    const DEEP: usize = 3;
+    const FOLDERS: usize = 400;
+    let is_git = |path: &Path| GIT_PARTS.iter().all(|part| path.join(part).exists());
+    let mut found: Vec<PathBuf> = Some(root.to_path_buf()).filter(|root| is_git(root)).into_iter().collect();
+    let mut folders = std::collections::VecDeque::from([(root.to_path_buf(), 1)]);
+    let mut looked = 0;
+    while let Some((folder, depth)) = folders.pop_front().filter(|_| looked < FOLDERS) {
+        looked += 1;
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+            let (path, name) = (entry.path(), entry.file_name());
+            let heavy = ["node_modules", "target", ".venv", "venv"].iter().any(|known| name == *known);
+            if name == ".git" && depth > 1 {
+                found.push(path);
+            } else if depth < DEEP && !heavy && name != ".git" {
+                folders.push_back((path, depth + 1));
+            }
+        }
+    }
+    found
+}
+
+/// The repository of which a directory is a linked worktree, if it says so itself.
+fn linked(root: &Path) -> Option<PathBuf> {
+    let pointer = std::fs::read_to_string(root.join(".git")).ok()?;
+    let own = root.join(pointer.lines().next()?.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
+    let back = std::fs::read_to_string(own.join("gitdir")).ok()?;
+    let knows_us = Path::new(back.trim()).canonicalize().ok()? == root.join(".git").canonicalize().ok()?;
+    let worktrees = own.parent().filter(|parent| parent.ends_with("worktrees") && knows_us)?;
+    let repository = worktrees.parent()?;
+    GIT_PARTS.iter().all(|part| repository.join(part).exists()).then(|| repository.to_path_buf())
 }
 
 /// The git directories of submodules, which lie below that of their repository, and of their own submodules.

@@ -276,3 +276,81 @@ async fn a_level_that_is_demanded_is_not_replaced() {
     }
     assert!(!world.root().join("made").exists());
 }
+
+/// A repository with a linked worktree, as people who work on several branches have them.
+#[test]
+fn a_linked_worktree_can_commit_and_nested_repositories_are_protected() {
+    for machine in machines(&[("", false), ("", true)]) {
+        let place = Place::new(machine);
+        let script = "set -e; rm -rf ws; git init -q main; cd main; git config user.email a@b.c; git config user.name n; \
+                      git commit -q --allow-empty -m one; git worktree add -q ../ws; cd ../ws; git init -q sub";
+        let made = Command::new("bash").args(["-c", script]).current_dir(place.top.path()).output().unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        if machine.nobody {
+            let mut own = Command::new("chown");
+            own.args(["-R", "65534:65534", "main", "ws"]).current_dir(place.top.path());
+            assert!(own.status().unwrap().success());
+        }
+        let before = std::fs::read(place.top.path().join("main/.git/config")).unwrap();
+        for level in ["full", "landlock"] {
+            let outcome = place.run(
+                "echo x >> f; git add f && git commit -qm two && git log --oneline | wc -l",
+                &["--sandbox", level],
+            );
+            if outcome["error"]["message"].as_str().is_some_and(|why| why.contains("does not work here")) {
+                eprintln!("not tested: the sandbox level {level}");
+                continue;
+            }
+            assert_eq!(outcome["data"]["exit_code"], 0, "{level}: {outcome}");
+            for path in [
+                "sub/.git/config",
+                "sub/.git/hooks/pre-commit",
+                "../main/.git/config",
+                "../main/.git/hooks/x",
+            ] {
+                // Written by a script, so that nothing but the sandbox sees it.
+                std::fs::write(place.top.path().join("ws/attack.sh"), format!("echo evil > {path}")).unwrap();
+                place.run("bash attack.sh", &["--sandbox", level]);
+                let now = std::fs::read_to_string(place.top.path().join("ws").join(path)).unwrap_or_default();
+                assert!(!now.contains("evil"), "{level}: {path}");
+            }
+            assert_eq!(std::fs::read(place.top.path().join("main/.git/config")).unwrap(), before);
+        }
+    }
+}
+
+/// A `.git` file can point anywhere; only a repository that knows of the worktree is opened for it.
+#[test]
+fn a_git_file_opens_nothing_by_itself() {
+    let place = Place::new(Machine { lacks: "", nobody: false });
+    std::fs::remove_dir_all(place.top.path().join("ws/.git")).unwrap();
+    for part in ["objects", "refs", "worktrees/ws"] {
+        std::fs::create_dir_all(place.top.path().join("out").join(part)).unwrap();
+    }
+    std::fs::write(place.top.path().join("out/HEAD"), "").unwrap();
+    std::fs::write(place.top.path().join("ws/.git"), "gitdir: ../out/worktrees/ws\n").unwrap();
+    place.run("echo evil > ../out/canary; echo evil > ../out/objects/x", &[]);
+    assert_eq!(std::fs::read(place.top.path().join("out/canary")).unwrap(), b"untouched");
+    assert!(!place.top.path().join("out/objects/x").exists());
+}
+
+/// Where the home is the workspace, its secrets are still not for commands.
+#[test]
+fn secrets_in_the_workspace_are_hidden() {
+    for machine in machines(&[("", false), ("", true)]) {
+        let place = Place::new(machine);
+        let ssh = place.top.path().join("ws/.ssh");
+        std::fs::create_dir(&ssh).unwrap();
+        std::fs::write(ssh.join("id"), "the key").unwrap();
+        if machine.nobody {
+            chown(&ssh, Some(NOBODY), Some(NOBODY)).unwrap();
+            chown(ssh.join("id"), Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        std::fs::remove_dir_all(place.top.path().join("home")).unwrap();
+        std::os::unix::fs::symlink("ws", place.top.path().join("home")).unwrap();
+        for level in ["full", "landlock"] {
+            let outcome = place.run("cat .ssh/id; echo done", &["--sandbox", level]);
+            assert!(!outcome.to_string().contains("the key"), "{level}: {outcome}");
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! The `landlock` level: what a process may touch, restricted by itself before it becomes the command.
 //!
 //! Landlock only ever adds rights below a directory, so it cannot take `.git/hooks` out of a directory that may be
-//! written; where the kernel lets us, mounts do that ([`mount_read_only`]). It does not cover metadata (modes, times)
+//! written; where the kernel lets us, mounts do that ([`mount`]). It does not cover metadata (modes, times)
 //! of files outside, nor Unix sockets, nor UDP; seccomp refuses the sockets.
 
 use std::io;
@@ -27,6 +27,10 @@ pub(crate) struct Rules {
     pub network: bool,
     /// What mounts keep from being written, where they can.
     pub read_only: Vec<Protected>,
+    /// Hidden paths inside what may be written, over which something empty is mounted, where it can be.
+    pub covered: Vec<PathBuf>,
+    /// Something empty to mount.
+    pub empty: PathBuf,
     /// What is compared afterwards, where they cannot.
     pub watched: Vec<PathBuf>,
     /// Where changes to them are kept.
@@ -110,21 +114,45 @@ fn readable(hidden: &[PathBuf]) -> Vec<PathBuf> {
     open
 }
 
-/// Makes the protected paths read-only for this process and what it starts, by mounts in a name space of its own.
-pub(crate) fn mount_read_only(protected: &[Protected]) -> io::Result<()> {
-    if protected.is_empty() {
+/// Makes the protected paths read-only and covers the hidden ones, for this process and what it starts, by mounts in a
+/// name space of its own.
+pub(crate) fn mount(rules: &Mounts) -> io::Result<()> {
+    if rules.read_only.is_empty() && rules.covered.is_empty() {
         return Ok(());
     }
     own_mounts()?;
     rustix::mount::mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)?;
-    for item in protected.iter().filter(|item| item.how != How::Compare) {
+    for item in rules.read_only.iter().filter(|item| item.how != How::Compare) {
         rustix::mount::mount_bind(&item.path, &item.path)?;
         if item.how != How::Pin {
             let flags = kept_flags(&item.path)? | MountFlags::BIND | MountFlags::RDONLY;
             rustix::mount::mount_remount(&item.path, flags, "")?;
         }
     }
+    for path in &rules.covered {
+        let empty = if path.is_dir() { rules.empty.as_path() } else { Path::new("/dev/null") };
+        rustix::mount::mount_bind(empty, path)?;
+        let flags = kept_flags(path)? | MountFlags::BIND | MountFlags::RDONLY;
+        rustix::mount::mount_remount(path, flags, "")?;
+    }
     Ok(())
+}
+
+/// What is mounted before the rules come into force.
+pub(crate) struct Mounts {
+    read_only: Vec<Protected>,
+    covered: Vec<PathBuf>,
+    empty: PathBuf,
+}
+
+impl Mounts {
+    pub(crate) fn of(rules: &Rules) -> Self {
+        Self {
+            read_only: rules.read_only.clone(),
+            covered: rules.covered.clone(),
+            empty: rules.empty.clone(),
+        }
+    }
 }
 
 /// A mount name space: as root directly, else inside a user name space in which we are who we are outside.

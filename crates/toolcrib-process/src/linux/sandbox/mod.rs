@@ -79,7 +79,8 @@ pub(crate) fn confine(
     cwd: &Path,
     report: &Report,
 ) -> Result<Confinement, String> {
-    let protected = protect::plan(&bounds.all_writable(), &bounds.protected);
+    let kept = bounds.all_protected();
+    let protected = protect::plan(&bounds.all_writable(), &kept);
     match level {
         Level::Policy => Ok(Confinement::None),
         Level::Landlock => {
@@ -88,13 +89,28 @@ pub(crate) fn confine(
             let (read_only, watched) = if report.mounts {
                 (protected, Vec::new())
             } else {
-                let final_ones = bounds.protected.iter();
+                let final_ones = kept.iter();
                 let inside = |path: &&PathBuf| write.iter().any(|root| path.starts_with(root));
                 (Vec::new(), final_ones.filter(inside).cloned().collect())
             };
             let hidden = bounds.hidden(network);
+            let inside = |path: &&PathBuf| write.iter().any(|root| path.starts_with(root));
+            let covered = hidden.iter().filter(inside).filter(|_| report.mounts).cloned().collect();
             let aside = bounds.aside.clone();
-            Ok(Confinement::Landlock(landlock::Rules { write, hidden, network, read_only, watched, aside }))
+            let empty = bounds.temp.join(".empty");
+            if std::fs::create_dir_all(&empty).is_err() {
+                return Err("no temp directory for the sandbox".into());
+            }
+            Ok(Confinement::Landlock(landlock::Rules {
+                write,
+                hidden,
+                network,
+                read_only,
+                covered,
+                empty,
+                watched,
+                aside,
+            }))
         }
         Level::Full => {
             let bwrap = report.bwrap.clone().ok_or("bubblewrap was not found")?;

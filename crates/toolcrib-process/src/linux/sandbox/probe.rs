@@ -18,6 +18,17 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Tries the levels from the best one down; all of them if `thorough`.
 pub(crate) fn probe(launcher: &Launcher, bounds: &Bounds, thorough: bool) -> Report {
     let mut report = Report::none();
+    if bounds.all_writable().iter().any(|path| path.parent().is_none()) {
+        let whole = Verdict {
+            works: false,
+            reason: "the workspace is the whole file system, so there is nothing to confine a command to"
+                .into(),
+            advice: Some(
+                "Give a narrower --root, or say that no sandbox is wanted: --sandbox policy.".into(),
+            ),
+        };
+        return Report { full: whole.clone(), landlock: Some(whole), ..report };
+    }
     report.full = match bubblewrap::find(bounds) {
         Ok(path) => {
             report.bwrap = Some(path);

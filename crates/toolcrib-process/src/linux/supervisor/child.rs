@@ -12,7 +12,7 @@ use rustix::process::{DumpableBehavior, Resource, Rlimit, Signal};
 use super::fork;
 use super::wire::Job;
 use crate::Limits;
-use crate::platform::sandbox::{Confinement, Protected, landlock, seccomp};
+use crate::platform::sandbox::{Confinement, landlock, seccomp};
 
 /// Starts the command of a job. An error says what could not be done, in words for the caller.
 pub(super) fn start(job: &Job, stdio: [OwnedFd; 3]) -> Result<Child, String> {
@@ -117,7 +117,7 @@ fn in_memory(bytes: &[u8]) -> io::Result<File> {
 enum Restrict {
     Nothing,
     Bubblewrap,
-    Landlock { rules: landlock::Prepared, filters: Vec<seccompiler::BpfProgram>, read_only: Vec<Protected> },
+    Landlock { rules: landlock::Prepared, filters: Vec<seccompiler::BpfProgram>, mounts: landlock::Mounts },
 }
 
 impl Restrict {
@@ -128,7 +128,7 @@ impl Restrict {
             Confinement::Landlock(rules) => Ok(Self::Landlock {
                 rules: landlock::prepare(rules)?,
                 filters: seccomp::filters(rules.network, false)?,
-                read_only: rules.read_only.clone(),
+                mounts: landlock::Mounts::of(rules),
             }),
         }
     }
@@ -164,8 +164,8 @@ impl Setup {
         match &mut self.restrict {
             Restrict::Bubblewrap => Ok(()),
             Restrict::Nothing => Ok(rustix::thread::set_no_new_privs(true)?),
-            Restrict::Landlock { rules, filters, read_only } => {
-                landlock::mount_read_only(read_only)?;
+            Restrict::Landlock { rules, filters, mounts } => {
+                landlock::mount(mounts)?;
                 drop_capabilities()?;
                 rustix::thread::set_no_new_privs(true)?;
                 rules.restrict()?;
