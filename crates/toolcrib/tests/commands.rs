@@ -268,3 +268,58 @@ async fn only_what_is_proved_to_read_runs_unasked() {
     plan.data("run_command", json!({"command": "git --version; ls"})).await;
     assert_eq!(plan.code("run_command", json!({"command": "touch x"})).await, "COMMAND_DENIED");
 }
+
+/// `toolcrib call run_command INPUT OPTIONS --json`, in a folder of its own.
+fn command_line(input: Value, options: &[&str]) -> (std::process::Child, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let child = std::process::Command::new(env!("CARGO_BIN_EXE_toolcrib"))
+        .args(["call", "run_command", &input.to_string(), "--json", "--sandbox", "policy", "--root"])
+        .arg(folder.path())
+        .args(options)
+        .env("XDG_STATE_HOME", folder.path().join(".state"))
+        .env("XDG_CACHE_HOME", folder.path().join(".cache"))
+        .env("XDG_CONFIG_HOME", folder.path().join(".config"))
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    (child, folder)
+}
+
+fn outcome_of(child: std::process::Child) -> (Value, Option<i32>) {
+    let output = child.wait_with_output().unwrap();
+    (serde_json::from_slice(&output.stdout).unwrap_or_default(), output.status.code())
+}
+
+#[test]
+fn the_time_of_a_call_is_the_time_of_its_command() {
+    let (child, _folder) = command_line(json!({"command": "echo part; sleep 60"}), &["--timeout", "0.6"]);
+    let (outcome, code) = outcome_of(child);
+    assert_eq!((outcome["error"]["code"].as_str(), code), (Some("TIMEOUT"), Some(1)), "{outcome}");
+    assert_eq!(
+        (outcome["data"]["stdout"].as_str(), outcome["data"]["timed_out"].as_bool()),
+        (Some("part\n"), Some(true))
+    );
+    assert!(outcome["output"].as_str().unwrap().contains("part"), "{outcome}");
+}
+
+#[test]
+fn what_cannot_run_on_is_said_to_end() {
+    let (child, _folder) = command_line(json!({"command": "sleep 60", "background": true}), &[]);
+    let (outcome, _) = outcome_of(child);
+    assert!(outcome["metadata"]["warnings"].to_string().contains("this one ends now"), "{outcome}");
+}
+
+#[test]
+fn a_signal_to_end_leaves_an_outcome_and_no_process() {
+    let (child, folder) = command_line(json!({"command": "touch begun; exec sleep 61234.5"}), &[]);
+    while !folder.path().join("begun").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let (outcome, code) = outcome_of(child);
+    assert_eq!((outcome["error"]["code"].as_str(), code), (Some("CANCELLED"), Some(143)), "{outcome}");
+    let left = std::process::Command::new("pgrep").args(["-f", "^sleep 61234.5"]).output().unwrap();
+    assert!(left.stdout.is_empty());
+}

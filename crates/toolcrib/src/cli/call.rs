@@ -53,13 +53,19 @@ pub(crate) async fn call(global: &Global, args: &CallArgs, output: &Output) -> R
         max_output_tokens: args.max_tokens,
         ..CallRequest::new(&open.session, &args.tool, Value::Null)
     };
-    let (outcome, interrupted) = run(&crib, request).await;
+    let (mut outcome, interrupted) = run(&crib, request).await;
+    if outcome.data.get("process_id").is_some_and(Value::is_string) && outcome.tool == "run_command" {
+        warn(
+            &mut outcome,
+            "a command in the background ends with its toolcrib process, and this one ends now",
+        );
+    }
     if let Err(why) = open.save(&crib) {
         output.note(&format!("toolcrib: the session could not be saved: {why}"));
     }
     print(&outcome, output);
-    Ok(if interrupted {
-        ExitCode::from(130)
+    Ok(if let Some(code) = interrupted {
+        ExitCode::from(code)
     } else if outcome.success {
         ExitCode::SUCCESS
     } else {
@@ -67,19 +73,47 @@ pub(crate) async fn call(global: &Global, args: &CallArgs, output: &Output) -> R
     })
 }
 
-/// Runs the call; Ctrl-C cancels it, and the outcome is still reported.
-pub(crate) async fn run(crib: &Toolcrib, request: CallRequest) -> (Outcome, bool) {
+/// Says something besides the outcome, where a program and a person would look.
+fn warn(outcome: &mut Outcome, warning: &str) {
+    outcome.metadata.warnings.push(warning.to_owned());
+    outcome.output.push_str(&format!("\nNote: {warning}"));
+}
+
+/// Runs the call; Ctrl-C or a signal to end cancels it, and the outcome is still reported. The second value is the exit
+/// code if that cut it short.
+pub(crate) async fn run(crib: &Toolcrib, request: CallRequest) -> (Outcome, Option<u8>) {
     let cancel = request.cancel.clone();
     let mut call = std::pin::pin!(crib.executor().call(request));
     tokio::select! {
-        outcome = &mut call => (outcome, false),
-        _ = tokio::signal::ctrl_c() => {
+        outcome = &mut call => (outcome, None),
+        code = told_to_end() => {
             cancel.cancel();
             let outcome = call.await;
-            let interrupted = outcome.error.as_ref().is_some_and(|error| error.code == ErrorCode::Cancelled);
-            (outcome, interrupted)
+            let cut = outcome.error.as_ref().is_some_and(|error| error.code == ErrorCode::Cancelled);
+            (outcome, cut.then_some(code))
         }
     }
+}
+
+/// Waits for a signal to end; gives the exit code that belongs to it.
+#[cfg(unix)]
+async fn told_to_end() -> u8 {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut end), Ok(mut gone)) = (signal(SignalKind::terminate()), signal(SignalKind::hangup())) else {
+        let _ = tokio::signal::ctrl_c().await;
+        return 130;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => 130,
+        _ = end.recv() => 143,
+        _ = gone.recv() => 129,
+    }
+}
+
+#[cfg(not(unix))]
+async fn told_to_end() -> u8 {
+    let _ = tokio::signal::ctrl_c().await;
+    130
 }
 
 pub(crate) fn print(outcome: &Outcome, output: &Output) {
@@ -90,7 +124,8 @@ pub(crate) fn print(outcome: &Outcome, output: &Output) {
         if std::io::IsTerminal::is_terminal(&std::io::stdout()) && !said {
             output.line(&output.bold(&outcome.title));
         }
-        output.line(&output.coloured_diff(&outcome.output));
+        let has_diff = outcome.data.get("diff").is_some();
+        output.line(&if has_diff { output.coloured_diff(&outcome.output) } else { outcome.output.clone() });
     } else {
         output.note(&outcome.output);
     }

@@ -129,10 +129,30 @@ fn workspace(global: &Global) -> Vec<Check> {
                 fix: Some("Tools can read here, but not change anything.".into()),
                 ..check("workspace", Status::Warn, format!("{shown} cannot be written"))
             },
+            Ok(_) if powerless(&path) => Check {
+                fix: Some(
+                    "Commands give up root's powers, so they cannot write there: run Toolcrib as the owner."
+                        .into(),
+                ),
+                ..check("workspace", Status::Warn, format!("{shown} belongs to another user"))
+            },
             Ok(entries) => check("workspace", Status::Ok, format!("{shown} ({} entries)", entries.len())),
         });
     }
     found
+}
+
+/// Whether it is root's powers alone that let one write there.
+#[cfg(unix)]
+fn powerless(path: &std::path::Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let owner = std::fs::metadata(path).map(|meta| meta.uid());
+    rustix::process::geteuid().is_root() && owner.is_ok_and(|owner| owner != 0)
+}
+
+#[cfg(not(unix))]
+fn powerless(_: &std::path::Path) -> bool {
+    false
 }
 
 #[cfg(unix)]

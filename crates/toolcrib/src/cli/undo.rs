@@ -70,7 +70,7 @@ pub(crate) async fn undo(global: &Global, args: &UndoArgs, output: &Output) -> R
         call::print(&outcome, output);
     }
     Ok(match (interrupted, outcome.success) {
-        (true, _) => ExitCode::from(130),
+        (Some(code), _) => ExitCode::from(code),
         (_, true) => ExitCode::SUCCESS,
         _ => ExitCode::from(1),
     })
