@@ -8,7 +8,7 @@ use toolcrib_process::output::clean;
 use toolcrib_process::{Level, Process, Stream};
 
 use super::Input;
-use crate::support::commands::{self, excerpt, exit_code, seconds, shown, withheld};
+use crate::support::commands::{self, ceil, excerpt, exit_code, seconds, shown, withheld};
 
 /// What a command returned.
 #[derive(Serialize)]
@@ -129,9 +129,8 @@ pub(super) fn tail_for_error(output: &Output) -> String {
     if text.trim().is_empty() {
         return "; it had printed nothing".to_owned();
     }
-    let lines: Vec<&str> = text.lines().collect();
-    let from = lines.len().saturating_sub(40);
-    let tail: Vec<&str> = lines.into_iter().skip(from).collect();
+    let tail = ceil(&text, 4000).lines().rev().take(40).collect::<Vec<_>>();
+    let tail: Vec<&str> = tail.into_iter().rev().collect();
     format!(". Its last output:\n{}", tail.join("\n"))
 }
 

@@ -183,7 +183,7 @@ fn floor(text: &str, bytes: usize) -> &str {
 }
 
 /// At most so many bytes from the end, on a line border if there is one.
-fn ceil(text: &str, bytes: usize) -> &str {
+pub(crate) fn ceil(text: &str, bytes: usize) -> &str {
     let mut start = text.len().saturating_sub(bytes);
     while !text.is_char_boundary(start) {
         start += 1;
