@@ -13,6 +13,10 @@ pub struct CommandEffect {
     /// How many of the words name what is done (`cargo test`: 2): what a standing grant covers. 0: only all of them.
     #[serde(default)]
     pub prefix: usize,
+    /// Whether the command is just its words: no assignments, no redirections that matter, no code from its input, in
+    /// the directory of the call. Only then does what was said about the words hold for all of it.
+    #[serde(default)]
+    pub bare: bool,
     /// What is known of it.
     pub judgement: Judgement,
 }

@@ -55,7 +55,7 @@ impl Tool for Runs {
             let unknown = text.starts_with('~');
             let text = text.trim_start_matches(['?', '!', '~']);
             let words = if unknown { Vec::new() } else { text.split(' ').map(str::to_owned).collect() };
-            CommandEffect { text: text.into(), words, prefix: 2, judgement }
+            CommandEffect { text: text.into(), words, prefix: 2, bare: !text.contains(['<', '>']), judgement }
         };
         let hosts = if input.network == Some(true) { vec!["*".into()] } else { Vec::new() };
         Effects {
@@ -246,6 +246,8 @@ async fn only_what_can_be_granted_is_offered() {
         ("~eval x", true, vec![Once]),
         ("cargo test && ~eval x", true, vec![Once]),
         ("git push", true, vec![Once]),
+        ("cargo test > x", true, vec![Once]),
+        ("cargo test && make < x", true, vec![Once]),
     ] {
         // The answer reaches further than what was offered.
         let person = Arc::new(Person { answers: Mutex::new(vec![Some(Project)]), ..Person::default() });
@@ -286,8 +288,10 @@ async fn with_nobody_to_ask_the_model_learns_what_a_person_could_do() {
         "{}",
         said.output
     );
-    let said = world.call(&session(), "~eval x").await;
-    assert!(!said.output.contains("toolcrib permissions add"), "{}", said.output);
+    for command in ["~eval x", "make > x", "cargo test && make < x"] {
+        let said = world.call(&session(), command).await;
+        assert!(!said.output.contains("toolcrib permissions add"), "{}", said.output);
+    }
 }
 
 #[tokio::test]

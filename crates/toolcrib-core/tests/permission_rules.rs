@@ -13,7 +13,7 @@ use toolcrib_core::permission::{
 use toolcrib_core::{CommandEffect, Effects, Judgement, PermissionSet, PolicyMode};
 
 /// Commands joined by ` && `, each `program arguments`: `=` before it is proved safe, `?` risky, `!` forbidden, `~` not
-/// to be understood. `@host` reaches a host, `<path` reads, `>path` writes, `>>path` writes a sensitive one.
+/// to be understood; `%` before that, more than its words. `@host` reaches a host, `<path` reads, `>path` writes, `>>path` writes a sensitive one.
 fn effects(text: &str) -> (Effects, Vec<(String, String)>) {
     let (mut effects, mut sensitive) = (Effects::none(), Vec::new());
     for part in text.split(" && ").filter(|part| !part.is_empty()) {
@@ -36,17 +36,18 @@ fn effects(text: &str) -> (Effects, Vec<(String, String)>) {
 }
 
 fn command(part: &str) -> CommandEffect {
-    let judgement = match part.chars().next() {
+    let judgement = match part.trim_start_matches('%').chars().next() {
         Some('=') => Judgement::Safe,
         Some('?') => Judgement::Risky("it deletes".into()),
         Some('!') => Judgement::Forbidden("it ends the machine".into()),
         Some('~') => Judgement::Risky("only running it would tell".into()),
         _ => Judgement::Plain,
     };
-    let text = part.trim_start_matches(['=', '?', '!', '~']);
+    let text = part.trim_start_matches(['%', '=', '?', '!', '~']);
     let words = if part.starts_with('~') { Vec::new() } else { shlex::split(text).unwrap() };
     let known = ["cargo", "git", "npm"].contains(&words.first().map_or("", String::as_str));
-    CommandEffect { text: text.into(), prefix: if known { 2 } else { 1 }, words, judgement }
+    let bare = !part.starts_with('%');
+    CommandEffect { text: text.into(), prefix: if known { 2 } else { 1 }, words, bare, judgement }
 }
 
 fn request<'a>(
@@ -196,6 +197,17 @@ fn rules_about_commands() {
         ("ask", "allow glob=rm -rf *", "?rm -rf build", "ask"),
         ("ask", "allow glob=rm * build", "?rm -rf build", "allow"),
         ("auto", "allow command=git push origin", "?git push origin && make", "allow"),
+        // More than its words: never by a rule, and refused as before.
+        ("ask", "allow command=cargo test", "%cargo test", "ask"),
+        ("ask", "allow command=cargo test, exact=true", "%cargo test", "ask"),
+        ("ask", "allow glob=cargo test", "%cargo test", "ask"),
+        ("ask", "allow command=cargo test", "cargo test && %cargo test", "ask"),
+        ("ask", "allow command=rm -rf build", "%?rm -rf build", "ask"),
+        ("ask", "allow command=npm install, network=true; allow host=*", "%npm install && @*", "ask"),
+        ("full", "deny command=cargo test", "%cargo test", "deny"),
+        ("full", "ask command=cargo", "%cargo test", "ask"),
+        ("ask", "", "%=ls", "allow"),
+        ("auto", "", "%cargo test", "allow"),
         // Not to be understood: never by a rule.
         ("ask", "allow command=eval", "~eval $x", "ask"),
         ("ask", "allow glob=eval *", "~eval $x", "ask"),
@@ -333,6 +345,8 @@ fn a_verdict_names_what_decided() {
         "git push",
     );
     assert!(said.reason.starts_with("Releases are made by CI."), "{}", said.reason);
+    let asked = decide(PolicyMode::Ask, Contained::Yes, "allow command=make", "run", "%make");
+    assert!(asked.reason.contains("no rule or grant reaches it"), "{}", asked.reason);
     let both = decide(PolicyMode::Auto, Contained::Yes, "", "run", "?rm x && @*");
     assert_eq!(both.reason, "`rm x`: it deletes; it reaches the network");
 }
@@ -458,6 +472,16 @@ fn grants_cover_what_was_shown_and_no_more() {
         ("python3.12 x.py", "python3.12 y.py", "ask"),
         ("/usr/bin/bash a.sh", "/usr/bin/bash b.sh", "ask"),
         ("make all", "make install", "ask"),
+        ("psql -c 'select 1'", "psql -c 'drop table x'", "ask"),
+        ("sqlite3 a.db", "sqlite3 b.db", "ask"),
+        ("kubectl get pods", "kubectl delete pods", "ask"),
+        ("terraform plan", "terraform apply", "ask"),
+        ("terraform plan", "terraform plan", "allow"),
+        ("http example.org", "http example.com", "ask"),
+        ("gpg2 --verify a", "gpg2 --export-secret-keys", "ask"),
+        ("cargo test", "%cargo test", "ask"),
+        ("cargo test && @*", "%cargo test && @*", "ask"),
+        ("cargo test && %=ls", "cargo test -p b", "allow"),
         ("?git push origin", "?git push origin", "allow"),
         ("?git push origin", "?git push --force", "ask"),
         ("git push origin", "?git push --force", "ask"),
@@ -499,6 +523,9 @@ fn grants_cover_what_was_shown_and_no_more() {
     }
     assert_eq!(grant("t", "~eval $x"), None, "nobody can say what it would cover");
     assert_eq!(grant("t", "make && ~eval $x"), None);
+    for call in ["%make", "%?rm x", "cargo test && %make", "%=ls && @*", "%=ls && >out"] {
+        assert_eq!(grant("t", call), None, "{call}: more than its words");
+    }
     let other = grant("u", ">a").unwrap();
     let (effects, _) = effects(">a");
     let said = RulePolicy::new(PolicyMode::Ask).decide(&request("t", &effects, &[], &[other]));

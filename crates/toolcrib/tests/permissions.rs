@@ -343,8 +343,13 @@ impl Tool for Runs {
 
     fn effects(&self, input: &Input) -> Effects {
         let words = input.command.split(' ').map(str::to_owned).collect();
-        let command =
-            CommandEffect { text: input.command.clone(), words, prefix: 2, judgement: Judgement::Plain };
+        let command = CommandEffect {
+            text: input.command.clone(),
+            words,
+            prefix: 2,
+            bare: true,
+            judgement: Judgement::Plain,
+        };
         Effects { commands: vec![command], writes_anything: true, ..Effects::none() }
     }
 

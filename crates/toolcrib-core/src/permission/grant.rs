@@ -57,84 +57,32 @@ pub struct GrantedCommand {
 }
 
 /// Programs that do whatever their arguments say: a name alone would grant everything.
-const DO_ANYTHING: &[&str] = &[
-    "awk",
-    "bash",
-    "bun",
-    "busybox",
-    "chroot",
-    "command",
-    "curl",
-    "dash",
-    "dd",
-    "deno",
-    "doas",
-    "docker",
-    "emacs",
-    "env",
-    "eval",
-    "exec",
-    "fetch",
-    "find",
-    "fish",
-    "ftp",
-    "gawk",
-    "java",
-    "kill",
-    "ksh",
-    "lua",
-    "make",
-    "mv",
-    "nc",
-    "ncat",
-    "netcat",
-    "nice",
-    "node",
-    "nohup",
-    "npx",
-    "osascript",
-    "parallel",
-    "perl",
-    "php",
-    "pip",
-    "podman",
-    "powershell",
-    "pwsh",
-    "python",
-    "rm",
-    "rsync",
-    "ruby",
-    "scp",
-    "sed",
-    "setsid",
-    "sftp",
-    "sh",
-    "socat",
-    "source",
-    "ssh",
-    "stdbuf",
-    "su",
-    "sudo",
-    "tclsh",
-    "tee",
-    "telnet",
-    "time",
-    "timeout",
-    "uvx",
-    "vim",
-    "watch",
-    "wget",
-    "xargs",
-    "zsh",
-];
+const DO_ANYTHING: &str = "awk bash bun busybox chroot command csh curl dash dd deno doas docker ed emacs env eval ex \
+    exec expect fetch find fish ftp gawk gdb java jshell kill ksh lftp links lldb lua lynx make mawk mv nawk nc ncat \
+    netcat nice node nohup npx nsenter nvim openssl osascript parallel perl php pip podman powershell pwsh python \
+    rclone rm rsync ruby scp screen sed setsid sftp sh socat source ssh sshpass stdbuf strace su sudo tclsh tcsh tee \
+    telnet time timeout tmux unshare uvx vi vim w3m watch wget xargs zsh";
+
+/// Programs that act elsewhere, with the person's keys: which command it is says too little, whatever it is called.
+const REACH_ANYWHERE: &str = "ansible ansible-playbook aria2c aws az bq curlie doctl flyctl gcloud gpg gsutil helm heroku \
+    http httpie https httpx kubectl linode-cli mariadb mongo mongodump mongosh mysql mysqladmin mysqldump oc pg_dump \
+    pg_restore psql pulumi redis-cli s3cmd sqlite sqlcmd terraform terragrunt tofu vault wrangler xh xhs";
+
+fn listed(list: &str, program: &str) -> bool {
+    list.split_whitespace().any(|name| name == program)
+}
 
 impl GrantedCommand {
-    /// What a standing yes to this command covers; nothing where only running it would tell what it is.
+    /// What a standing yes to this command covers; nothing where only running it would tell what it is, or where it is
+    /// more than its words.
     fn of(command: &CommandEffect) -> Option<Self> {
+        if !command.bare {
+            return None;
+        }
         let program = base_name(command.words.first()?);
         // `python3.12` is Python.
         let program = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        let open = command.prefix == 1 && DO_ANYTHING.contains(&program);
+        let open = (command.prefix == 1 && listed(DO_ANYTHING, program)) || listed(REACH_ANYWHERE, program);
         let risky = matches!(command.judgement, Judgement::Risky(_));
         let whole = command.prefix == 0 || risky || open;
         let words = if whole { command.words.len() } else { command.prefix };
@@ -144,7 +92,7 @@ impl GrantedCommand {
     fn covers(&self, command: &CommandEffect) -> bool {
         let pattern = self.words.iter().map(|word| vec![word.clone()]).collect();
         let risky = matches!(command.judgement, Judgement::Risky(_));
-        permits(&pattern, &command.words, self.whole || risky)
+        command.bare && permits(&pattern, &command.words, self.whole || risky)
     }
 
     fn line(&self) -> String {

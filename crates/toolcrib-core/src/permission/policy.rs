@@ -114,9 +114,9 @@ impl Bench<'_> {
         match (asked, by_rule) {
             (Some((Decision::Deny, why)), _) => Some(Verdict::new(Decision::Deny, why).by(mode)),
             (_, Some(verdict)) => Some(verdict),
-            (Some((decision, why)), None) => {
-                Some(self.lifted(candidate.part).unwrap_or_else(|| Verdict::new(decision, why).by(mode)))
-            }
+            (Some((decision, why)), None) => Some(self.lifted(candidate.part).unwrap_or_else(|| {
+                Verdict::new(decision, format!("{why}{}", self.out_of_reach(candidate.part))).by(mode)
+            })),
             (None, None) if candidate.part.only_looks() => None,
             (None, None) => Some(Verdict::new(Decision::Allow, "the policy allows it").by(mode)),
         }
@@ -159,6 +159,17 @@ impl Bench<'_> {
         }
         let found = commands.iter().find_map(rule);
         Some(found.map_or_else(granted, |(file, at, rule)| by_rule(file, at, rule)))
+    }
+
+    /// Why a command is asked for although its words are allowed.
+    fn out_of_reach(&self, part: Part<'_>) -> &'static str {
+        let Part::Command(command) = part else { return "" };
+        let words = || CommandEffect { bare: true, ..command.clone() };
+        if command.bare || self.lifted(Part::Command(&words())).is_none() {
+            return "";
+        }
+        " (no rule or grant reaches it: there is more to it than its words, such as a redirection, a variable or another \
+         directory)"
     }
 }
 

@@ -204,6 +204,7 @@ impl Rule {
                     text: example.to_owned(),
                     words: words()?,
                     prefix: 0,
+                    bare: true,
                     judgement: Judgement::Plain,
                 };
                 Part::Command(&command)
@@ -236,8 +237,12 @@ impl Rule {
 
     /// Whether this rule answers the question about a part of a call.
     pub(super) fn lifts(&self, tool: &str, part: Part<'_>) -> bool {
-        let risky = matches!(part, Part::Command(CommandEffect { judgement: Judgement::Risky(_), .. }));
-        self.is_about(tool) && self.what.lifts(part, risky)
+        // What stands around the words, a rule about words says nothing of.
+        let (bare, risky) = match part {
+            Part::Command(command) => (command.bare, matches!(command.judgement, Judgement::Risky(_))),
+            _ => (true, false),
+        };
+        bare && self.is_about(tool) && self.what.lifts(part, risky)
     }
 }
 

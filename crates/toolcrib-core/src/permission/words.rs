@@ -175,7 +175,7 @@ mod tests {
 
     fn command(text: &str, parsed: bool) -> CommandEffect {
         let words = if parsed { split(text) } else { Vec::new() };
-        CommandEffect { text: text.into(), words, prefix: 0, judgement: Judgement::Plain }
+        CommandEffect { text: text.into(), words, prefix: 0, bare: true, judgement: Judgement::Plain }
     }
 
     #[test]

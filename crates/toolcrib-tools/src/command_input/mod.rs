@@ -62,7 +62,10 @@ impl Tool for CommandInput {
         let judgement = forbidden.map_or(Judgement::Plain, |effect| effect.judgement);
         let text = format!("input to {}: {}", input.process_id, visible_field(&input.input, 200));
         let words = vec!["command_input".to_owned(), input.process_id.clone()];
-        Effects { commands: vec![CommandEffect { text, words, prefix: 2, judgement }], ..Effects::none() }
+        Effects {
+            commands: vec![CommandEffect { text, words, prefix: 2, bare: true, judgement }],
+            ..Effects::none()
+        }
     }
 
     async fn preview(&self, cx: &CallContext, input: &Input) -> Result<Preview, ToolError> {
