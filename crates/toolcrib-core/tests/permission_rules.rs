@@ -178,6 +178,32 @@ fn the_sandbox_is_probed_only_when_it_matters() {
 }
 
 #[test]
+fn settings_that_do_not_load_are_not_the_same_as_no_sandbox() {
+    struct Broken;
+    impl Containment for Broken {
+        fn contained(&self) -> Contained {
+            Contained::No
+        }
+        fn broken(&self) -> Option<String> {
+            Some("unknown field `levle`".into())
+        }
+    }
+    for name in ["ask", "auto", "full"] {
+        let policy = RulePolicy::new(mode(name))
+            .rules(RuleBook::new(vec![file(Scope::User, "allow command=make; allow path=**")]))
+            .containment(Arc::new(Broken));
+        for (call, expected) in
+            [("make", "deny"), ("=ls", "deny"), ("=ls && >a", "deny"), ("<a", "allow"), (">a", "allow")]
+        {
+            let (effects, sensitive) = effects(call);
+            let said = policy.decide(&request("t", &effects, &sensitive, &[]));
+            assert_eq!(said.decision.as_str(), expected, "{name} {call}");
+            assert!(said.decision == Decision::Allow || said.reason.contains("levle"), "{}", said.reason);
+        }
+    }
+}
+
+#[test]
 fn rules_about_commands() {
     for (mode_name, rules, call, expected) in [
         ("ask", "allow command=cargo test", "cargo test -p x", "allow"),
@@ -349,6 +375,18 @@ fn a_verdict_names_what_decided() {
     assert!(asked.reason.contains("no rule or grant reaches it"), "{}", asked.reason);
     let both = decide(PolicyMode::Auto, Contained::Yes, "", "run", "?rm x && @*");
     assert_eq!(both.reason, "`rm x`: it deletes; it reaches the network");
+    for (call, reason) in [
+        ("touch x && >x", "the policy is `ask`; writes x; not proved to read only: `touch x`"),
+        ("make && cc a && make", "the policy is `ask`; not proved to read only: `make`, `cc a`"),
+        (">a && >ab && >a\nb", "the policy is `ask`; writes a, ab, a\\nb"),
+        (">>.envrc && @h", "the policy is `ask`; .envrc: it runs code; it reaches the network"),
+    ] {
+        assert_eq!(decide(PolicyMode::Ask, Contained::Yes, "", "run", call).reason, reason);
+    }
+    let many: Vec<String> = (0..20).map(|index| format!("cc {index}")).collect();
+    let many = decide(PolicyMode::Full, Contained::No, "", "run", &many.join(" && ")).reason;
+    assert!(many.starts_with("there is no sandbox here, so it is asked for: `cc 0`, `cc 1`"), "{many}");
+    assert!(many.ends_with("; and 11 more"), "{many}");
 }
 
 #[test]

@@ -65,6 +65,11 @@ pub enum Contained {
 pub trait Containment: Send + Sync {
     /// Whether the kernel keeps commands in their place here.
     fn contained(&self) -> Contained;
+
+    /// Why no command can be run at all: the settings of the sandbox do not load. That is not the same as no sandbox.
+    fn broken(&self) -> Option<String> {
+        None
+    }
 }
 
 impl Containment for Contained {
@@ -114,25 +119,44 @@ pub(super) fn parts<'a>(request: &PolicyRequest<'a>) -> Vec<Part<'a>> {
     parts
 }
 
+/// A reason, and what it is said of: the same reason is given once for all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Why {
+    pub(super) lead: &'static str,
+    pub(super) what: String,
+}
+
+impl Why {
+    fn of(lead: &'static str, what: impl Into<String>) -> Self {
+        Self { lead, what: what.into() }
+    }
+
+    pub(super) fn plain(what: impl Into<String>) -> Self {
+        Self::of("", what)
+    }
+}
+
 /// What a mode says about a part: nothing, a question or a refusal, with the reason.
 pub(super) fn question(
     mode: PolicyMode,
     part: Part<'_>,
     contained: &dyn Fn() -> Contained,
-) -> Option<(Decision, String)> {
+) -> Option<(Decision, Why)> {
     if part.only_looks() {
         return None;
     }
     if mode == PolicyMode::Plan {
-        return Some((Decision::Deny, "the policy is `plan`: nothing may be changed, run or fetched".into()));
+        let why = Why::plain("the policy is `plan`: nothing may be changed, run or fetched");
+        return Some((Decision::Deny, why));
     }
     let why = match (part, mode) {
         (Part::Command(command), _) => return command_question(mode, command, contained),
         (_, PolicyMode::Full) => return None,
-        (Part::Host(_), _) => "it reaches the network".to_owned(),
-        (Part::Write(path, Some(why)), _) => format!("{path}: {why}"),
+        (Part::Host(_), _) => Why::plain("it reaches the network"),
+        (Part::Write(path, Some(why)), _) => Why::plain(format!("{}: {why}", sanitize::visible_path(path))),
         (_, PolicyMode::Auto) => return None,
-        _ => "the policy is `ask`: every change is asked for".to_owned(),
+        (Part::Write(path, None), _) => Why::of("writes ", sanitize::visible_path(path)),
+        _ => Why::plain("writes what is known only while it runs"),
     };
     Some((Decision::Ask, why))
 }
@@ -141,7 +165,7 @@ fn command_question(
     mode: PolicyMode,
     command: &CommandEffect,
     contained: &dyn Fn() -> Contained,
-) -> Option<(Decision, String)> {
+) -> Option<(Decision, Why)> {
     let text = shown(command);
     let risk = match &command.judgement {
         Judgement::Risky(why) => Some(why),
@@ -149,13 +173,13 @@ fn command_question(
     };
     let why = match (mode, risk) {
         (PolicyMode::Full | PolicyMode::Auto, _) if contained() == Contained::No => {
-            format!("there is no sandbox here, so `{text}` is asked for")
+            Why::of("there is no sandbox here, so it is asked for: ", format!("`{text}`"))
         }
         (PolicyMode::Full, _) => return None,
-        (_, Some(why)) => format!("`{text}`: {why}"),
+        (_, Some(why)) => Why::plain(format!("`{text}`: {why}")),
         (PolicyMode::Auto, None) if contained() == Contained::Yes => return None,
-        (PolicyMode::Auto, None) => format!("`{text}` would run without a sandbox"),
-        _ => format!("the policy is `ask`: `{text}` is not proved to read only"),
+        (PolicyMode::Auto, None) => Why::of("would run without a sandbox: ", format!("`{text}`")),
+        _ => Why::of("not proved to read only: ", format!("`{text}`")),
     };
     Some((Decision::Ask, why))
 }

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::book::{RuleBook, RuleFile, Scope};
-use super::mode::{Contained, Containment, Part, parts, question, shown};
+use super::mode::{Contained, Containment, Part, Why, parts, question, shown};
 use super::rules::{Candidate, Rule};
 use super::words::refuses;
 use super::{Decision, Policy, PolicyMode, PolicyRequest, Verdict};
@@ -55,10 +55,12 @@ impl Policy for RulePolicy {
         if book.files.is_empty() && request.effects.is_read_only() {
             return only_reads();
         }
+        let unusable = || self.containment.broken().filter(|_| !request.effects.commands.is_empty());
         let contained = OnceCell::new();
         let bench = Bench {
             mode: self.mode,
             contained: &|| *contained.get_or_init(|| self.containment.contained()),
+            unusable: &unusable,
             book: &book,
             request,
         };
@@ -78,6 +80,7 @@ fn only_reads() -> Verdict {
 struct Bench<'a> {
     mode: PolicyMode,
     contained: &'a dyn Fn() -> Contained,
+    unusable: &'a dyn Fn() -> Option<String>,
     book: &'a RuleBook,
     request: &'a PolicyRequest<'a>,
 }
@@ -93,9 +96,17 @@ impl Bench<'_> {
         if let Some((scope, why)) = self.book.problem().filter(|_| !looks) {
             return broken(scope, why);
         }
-        let mut verdicts: Vec<Verdict> = self.tool_rule().into_iter().collect();
-        verdicts.extend(candidates.iter().filter_map(|candidate| self.judge(candidate)));
-        strictest(verdicts).unwrap_or_else(only_reads)
+        if let Some(why) = (self.unusable)() {
+            return without_settings(&why);
+        }
+        let mut said: Vec<Said> = self.tool_rule().into_iter().map(Said::from).collect();
+        said.extend(candidates.iter().filter_map(|candidate| self.judge(candidate)));
+        let mut verdict = strictest(said).unwrap_or_else(only_reads);
+        // Said once, and only where nothing but the mode is behind the question.
+        if verdict.decision == Decision::Ask && verdict.grantable && self.mode == PolicyMode::Ask {
+            verdict.reason = format!("the policy is `ask`; {}", verdict.reason);
+        }
+        verdict
     }
 
     /// A rule about the tool as a whole.
@@ -104,22 +115,30 @@ impl Bench<'_> {
     }
 
     /// What is to be said about a part; nothing if it goes without saying.
-    fn judge(&self, candidate: &Candidate<'_>) -> Option<Verdict> {
+    fn judge(&self, candidate: &Candidate<'_>) -> Option<Said> {
         let by_rule = self.refusal(|rule| rule.refuses(self.request.tool, candidate));
         if by_rule.as_ref().is_some_and(|verdict| verdict.decision == Decision::Deny) {
-            return by_rule;
+            return by_rule.map(Said::from);
         }
-        let mode = format!("mode {}", self.mode.as_str());
+        let by_mode = |decision, why| Said { decision, why, rule: self.mode_name(), grantable: true };
         let asked = question(self.mode, candidate.part, self.contained);
         match (asked, by_rule) {
-            (Some((Decision::Deny, why)), _) => Some(Verdict::new(Decision::Deny, why).by(mode)),
-            (_, Some(verdict)) => Some(verdict),
-            (Some((decision, why)), None) => Some(self.lifted(candidate.part).unwrap_or_else(|| {
-                Verdict::new(decision, format!("{why}{}", self.out_of_reach(candidate.part))).by(mode)
-            })),
+            (Some((Decision::Deny, why)), _) => Some(by_mode(Decision::Deny, why)),
+            (_, Some(verdict)) => Some(verdict.into()),
+            (Some((decision, mut why)), None) => {
+                if let Some(verdict) = self.lifted(candidate.part) {
+                    return Some(verdict.into());
+                }
+                why.what.push_str(self.out_of_reach(candidate.part));
+                Some(by_mode(decision, why))
+            }
             (None, None) if candidate.part.only_looks() => None,
-            (None, None) => Some(Verdict::new(Decision::Allow, "the policy allows it").by(mode)),
+            (None, None) => Some(by_mode(Decision::Allow, Why::plain("the policy allows it"))),
         }
+    }
+
+    fn mode_name(&self) -> Option<String> {
+        Some(format!("mode {}", self.mode.as_str()))
     }
 
     /// The strictest rule of those that do not allow.
@@ -208,6 +227,13 @@ fn broken(scope: Scope, why: &str) -> Verdict {
     Verdict::new(Decision::Deny, reason).by(scope.as_str())
 }
 
+fn without_settings(why: &str) -> Verdict {
+    let reason = format!(
+        "the settings of the sandbox do not load ({why}), so no command is run until a person corrects them"
+    );
+    Verdict::new(Decision::Deny, reason).by(Scope::User.as_str())
+}
+
 fn by_rule(file: &RuleFile, at: usize, rule: &Rule) -> Verdict {
     let id = file.id(at);
     let verb = match rule.decision {
@@ -222,17 +248,54 @@ fn by_rule(file: &RuleFile, at: usize, rule: &Rule) -> Verdict {
     Verdict { decision: rule.decision, reason, rule: Some(id), grantable: false }
 }
 
+/// What was said about one part.
+struct Said {
+    decision: Decision,
+    why: Why,
+    rule: Option<String>,
+    grantable: bool,
+}
+
+impl From<Verdict> for Said {
+    fn from(verdict: Verdict) -> Self {
+        let Verdict { decision, reason, rule, grantable } = verdict;
+        Self { decision, why: Why::plain(reason), rule, grantable }
+    }
+}
+
 /// The strictest verdict, with the reasons of all that are as strict.
-fn strictest(verdicts: Vec<Verdict>) -> Option<Verdict> {
+fn strictest(said: Vec<Said>) -> Option<Verdict> {
     // A question that cannot be answered for good outweighs one that can; among permissions, a rule says most.
-    let weight = |verdict: &Verdict| (verdict.decision, !verdict.grantable);
-    let heaviest = verdicts.iter().map(weight).max()?;
-    let mut all = verdicts.into_iter().filter(|verdict| weight(verdict) == heaviest);
-    let mut first = all.next()?;
-    for other in all.filter(|other| other.decision != Decision::Allow).take(8) {
-        if !first.reason.contains(&other.reason) {
-            first.reason = format!("{}; {}", first.reason, other.reason);
+    let weight = |said: &Said| (said.decision, !said.grantable);
+    let heaviest = said.iter().map(weight).max()?;
+    let all: Vec<Said> = said.into_iter().filter(|said| weight(said) == heaviest).collect();
+    let named = if heaviest.0 == Decision::Allow { 1 } else { all.len() };
+    let reason = reasons(all.iter().take(named).map(|said| &said.why));
+    let first = all.into_iter().next()?;
+    Some(Verdict { decision: first.decision, reason, rule: first.rule, grantable: first.grantable })
+}
+
+/// Reasons in their order, those that are the same but for what they are said of together.
+fn reasons<'a>(all: impl Iterator<Item = &'a Why>) -> String {
+    const NAMED: usize = 9;
+    let mut different: Vec<&Why> = Vec::new();
+    for why in all {
+        if !different.contains(&why) {
+            different.push(why);
         }
     }
-    Some(first)
+    let more = different.len().saturating_sub(NAMED);
+    different.truncate(NAMED);
+    let mut said: Vec<(&'static str, String)> = Vec::new();
+    for why in different {
+        match said.iter_mut().find(|(lead, _)| !lead.is_empty() && *lead == why.lead) {
+            Some((_, what)) => what.push_str(&format!(", {}", why.what)),
+            None => said.push((why.lead, why.what.clone())),
+        }
+    }
+    let mut said: Vec<String> = said.into_iter().map(|(lead, what)| format!("{lead}{what}")).collect();
+    if more > 0 {
+        said.push(format!("and {more} more"));
+    }
+    said.join("; ")
 }
