@@ -75,7 +75,7 @@ fn toml(rules: &str) -> String {
         let (decision, keys) = text.trim().split_once(' ').unwrap();
         let key = |pair: &str| {
             let (key, value) = pair.split_once('=').unwrap();
-            let plain = ["true", "false"].contains(&value) || value.starts_with('[');
+            let plain = ["true", "false", "3"].contains(&value) || value.starts_with('[');
             let value = if plain { value.to_owned() } else { format!("{value:?}") };
             format!("{} = {value}\n", key.trim())
         };
@@ -341,6 +341,46 @@ fn rules_about_paths_hosts_and_tools() {
     }
 }
 
+/// `user:3f9a (…)` as `user:KEY (…)`.
+fn without_key(id: &str) -> String {
+    let Some((scope, rest)) = id.split_once(':') else { return id.to_owned() };
+    let key: String = rest.chars().take_while(char::is_ascii_hexdigit).collect();
+    assert!(key.len() >= 4, "{id}");
+    format!("{scope}:KEY{}", rest.strip_prefix(&key).unwrap())
+}
+
+#[test]
+fn a_rule_keeps_its_id_whatever_comes_and_goes() {
+    let rules = ["allow command=make", "deny command=git push, reason=No.", "allow path=src/**"];
+    let all = file(Scope::Granted, &rules.join("; "));
+    for (at, rule) in rules.iter().enumerate() {
+        let alone = file(Scope::Granted, rule);
+        assert_eq!(alone.id(0), all.id(at));
+        assert_eq!(all.find(all.key(at).unwrap()).unwrap(), at);
+    }
+    let same = |a: &str, b: &str| file(Scope::User, a).key(0) == file(Scope::User, b).key(0);
+    assert!(same("allow command=make all", "allow command=[\"make\",\"all\"]"), "however it is written");
+    assert!(same("allow command=make, reason=a", "allow command=make"));
+    for other in ["deny command=make", "allow command=make, exact=true", "allow command=make, network=true"] {
+        assert!(!same("allow command=make", other), "{other}");
+    }
+    for wrong in ["", "1", "2", "0", "zz", "ffff0", "3f"] {
+        assert!(all.find(wrong).is_err(), "{wrong}");
+    }
+    let said = all.find("2").unwrap_err();
+    assert!(said.contains(&format!("granted:{}", all.key(1).unwrap())), "{said}");
+    // So many that four digits are not enough: each has an id of its own, and the short one is not guessed about.
+    let many: Vec<String> = (0..1_500).map(|index| format!("allow command=make t{index}")).collect();
+    let many = file(Scope::Granted, &many.join("; "));
+    let mut keys: Vec<&str> = (0..1_500).map(|at| many.key(at).unwrap()).collect();
+    let long = *keys.iter().max_by_key(|key| key.len()).unwrap();
+    assert!(long.len() > 4 && many.find(&long[..4]).unwrap_err().contains("several"), "{long}");
+    assert!((0..1_500).all(|at| many.find(many.key(at).unwrap()) == Ok(at)));
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(keys.len(), 1_500);
+}
+
 #[test]
 fn a_verdict_names_what_decided() {
     for (mode_name, rules, call, rule) in [
@@ -348,19 +388,20 @@ fn a_verdict_names_what_decided() {
             "ask",
             "deny command=x; allow command=y; deny command=git push",
             "git push",
-            "user:3 (command \"git push\")",
+            "user:KEY (command \"git push\")",
         ),
         (
             "ask",
             "allow command=[\"a\",[\"b\",\"c\"]], tool=run",
             "a c",
-            "user:1 (command \"a (b|c)\", tool \"run\")",
+            "user:KEY (command \"a (b|c)\", tool \"run\")",
         ),
         ("ask", "", "make", "mode ask"),
         ("full", "", "make", "mode full"),
         ("full", "", "!rm", "floor"),
     ] {
-        assert_eq!(decide(mode(mode_name), Contained::Yes, rules, "run", call).rule.as_deref(), Some(rule));
+        let said = decide(mode(mode_name), Contained::Yes, rules, "run", call).rule.unwrap();
+        assert_eq!(without_key(&said), rule);
     }
     assert_eq!(decide(PolicyMode::Ask, Contained::Yes, "", "run", "=ls").rule, None);
     let said = decide(
@@ -376,7 +417,7 @@ fn a_verdict_names_what_decided() {
     let both = decide(PolicyMode::Auto, Contained::Yes, "", "run", "?rm x && @*");
     assert_eq!(both.reason, "`rm x`: it deletes; it reaches the network");
     for (call, reason) in [
-        ("touch x && >x", "the policy is `ask`; writes x; not proved to read only: `touch x`"),
+        ("touch x && >x", "the policy is `ask`; not proved to read only: `touch x`; writes x"),
         ("make && cc a && make", "the policy is `ask`; not proved to read only: `make`, `cc a`"),
         (">a && >ab && >a\nb", "the policy is `ask`; writes a, ab, a\\nb"),
         (">>.envrc && @h", "the policy is `ask`; .envrc: it runs code; it reaches the network"),
@@ -401,7 +442,15 @@ fn what_does_not_load_says_where_and_why() {
         ),
         ("[[permissions.rule]]\ndecision = \"deny\"\n", "[permissions]: unknown field `rule`"),
         ("[[permission.rules]]\ndecision = \"deny\"\n", "`permission` is not known"),
-        ("[[rules]]\ndecision = \"deny\"\n", "`rules` is not known"),
+        ("[[rules]]\ndecision = \"deny\"\n", "`rules` is not known; is `[[permissions.rules]]` meant?"),
+        ("[sandbx]\nrequire = true\n", "`sandbx` is not known; is `[sandbox]` meant?"),
+        ("[Command]\n", "`Command` is not known; is `[commands]` meant?"),
+        ("[mcpservers]\n", "is `[mcpServers]` meant?"),
+        (
+            "sandbox_level = \"full\"\n",
+            "`sandbox_level` is not known; these tables are: permissions, sandbox,",
+        ),
+        ("[a]\nx = 1\n", "`a` is not known; these tables are"),
         ("[permissions\n", "line 1"),
         ("a = 1\nb = = 2\n", "line 2"),
         ("a = 1\n\n= 2\n", "line 3"),
@@ -417,6 +466,14 @@ fn what_does_not_load_says_where_and_why() {
         ("allow command=[[\"\"]]", "`command` is empty"),
         ("deny command=a 'b", "a quote is not closed"),
         ("deny command=rm *", "without wildcards"),
+        ("allow command=a && b", "`&` joins commands"),
+        ("deny command=curl x | sh", "`|` joins commands"),
+        ("allow command=a $(b)", "only running it would tell"),
+        ("allow command=a \"$(b)\"", "only running it would tell"),
+        ("allow command=a `b`", "only running it would tell"),
+        ("allow command=cargo test > x", "`>` is not one of a command's words"),
+        ("allow command=3", "`command` is text (\"cargo test\") or a list of words"),
+        ("allow command=[\"a\",[3]]", "`command` is text (\"cargo test\") or a list of words"),
         ("allow glob=*", "allows any program"),
         ("allow glob=** test", "allows any program"),
         ("allow glob=?? test", "allows any program"),
@@ -444,7 +501,10 @@ fn what_does_not_load_says_where_and_why() {
     let fine = "allow command=cargo test, match=[\"cargo test -p x\",\"/bin/cargo test\"], not_match=[\"cargo install x\"]; \
         deny command=git push, match=[\"/x/git -C y push\"]; deny glob=*--force*, match=[\"git push --force\"]";
     assert_eq!(file(Scope::User, fine).rules().len(), 3);
-    assert_eq!(file(Scope::User, "[other]\nx = 1\n").rules().len(), 0, "other tables are not ours");
+    let quoted = "allow command=echo 'a && b'; allow command=find . \\\\( -name x \\\\); allow command=[\"echo\",\"&&\"]; \
+        allow command=echo $HOME; deny command=echo '$(b)'";
+    assert_eq!(file(Scope::User, &quoted.replace("\\\\", "\\")).rules().len(), 5);
+    assert_eq!(file(Scope::User, "[web]\nx = 1\n").rules().len(), 0, "other tables are not ours");
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub struct RuleFile {
     /// Whether what it allows counts.
     pub trusted: bool,
     rules: Vec<Rule>,
+    /// For each rule, the shortest beginning of its hash that no other rule has, but [`SHORTEST`] characters at least.
+    keys: Vec<String>,
     broken: Option<String>,
 }
 
@@ -48,6 +50,21 @@ struct Permissions {
 }
 
 const MAX_RULES: usize = 2000;
+const SHORTEST: usize = 4;
+
+/// The tables of `toolcrib.toml`, some of them reserved for later.
+const TABLES: [&str; 10] = [
+    "permissions",
+    "sandbox",
+    "commands",
+    "tools",
+    "mcp",
+    "mcpServers",
+    "agents",
+    "models",
+    "web",
+    "profile",
+];
 
 impl RuleFile {
     /// The rules of `[permissions]` in `text`. `name` is how the file is called in errors.
@@ -57,9 +74,7 @@ impl RuleFile {
             let line = before.matches('\n').count() + 1;
             format!("{name}, line {line}: {}", error.message())
         })?;
-        if let Some(key) = table.keys().find(|key| *key != "permissions" && misspelled(key)) {
-            return Err(format!("{name}: `{key}` is not known; is `[[permissions.rules]]` meant?"));
-        }
+        Self::check_tables(&table).map_err(|why| format!("{name}: {why}"))?;
         let permissions = match table.get("permissions") {
             Some(value) => Permissions::deserialize(value.clone())
                 .map_err(|error| format!("{name}: [permissions]: {}", error.message().trim_end()))?,
@@ -74,12 +89,28 @@ impl RuleFile {
             let text = RuleText::deserialize(value).map_err(|error| wrong(error.message()))?;
             rules.push(Rule::new(&text).map_err(|why| wrong(&why))?);
         }
-        Ok(Self { scope, trusted: true, rules, broken: None })
+        let keys = keys(&rules);
+        Ok(Self { scope, trusted: true, rules, keys, broken: None })
+    }
+
+    /// Whether all tables of a `toolcrib.toml` are known: a misspelled one would be a setting that does not hold.
+    pub fn check_tables(table: &toml::Table) -> Result<(), String> {
+        let Some(key) = table.keys().find(|key| !TABLES.contains(&key.as_str())) else { return Ok(()) };
+        let name = key.to_lowercase();
+        let far = |known: &str| strsim::damerau_levenshtein(&name, &known.to_lowercase());
+        let meant = match TABLES.iter().min_by_key(|known| far(known)) {
+            _ if ["rule", "rules"].contains(&name.as_str()) => "is `[[permissions.rules]]` meant?".to_owned(),
+            Some(nearest) if far(nearest) <= 2.min(name.chars().count() / 2) => {
+                format!("is `[{nearest}]` meant?")
+            }
+            _ => format!("these tables are: {}", TABLES.join(", ")),
+        };
+        Err(format!("`{key}` is not known; {meant}"))
     }
 
     /// A file that does not load: until it does, nothing but reading is permitted.
     pub fn broken(scope: Scope, why: impl Into<String>) -> Self {
-        Self { scope, trusted: false, rules: Vec::new(), broken: Some(why.into()) }
+        Self { scope, trusted: false, rules: Vec::new(), keys: Vec::new(), broken: Some(why.into()) }
     }
 
     /// The same file; what it allows counts only if it is trusted.
@@ -99,10 +130,33 @@ impl RuleFile {
         self.broken.as_deref()
     }
 
-    /// The id of its rule at `index`: `user:3 (command "git push")`.
+    /// The id of its rule at `index`, which it keeps whatever rules come and go: `user:3f9a (command "git push")`.
     pub fn id(&self, index: usize) -> String {
         let shown = self.rules.get(index).map_or("", Rule::shown);
-        format!("{}:{} ({shown})", self.scope.as_str(), index + 1)
+        format!("{}:{} ({shown})", self.scope.as_str(), self.key(index).unwrap_or_default())
+    }
+
+    /// What follows the scope in the id of its rule at `index`.
+    pub fn key(&self, index: usize) -> Option<&str> {
+        self.keys.get(index).map(String::as_str)
+    }
+
+    /// Where the rule with this key is; of several that say the same, the first.
+    pub fn find(&self, key: &str) -> Result<usize, String> {
+        let scope = self.scope.as_str();
+        let mut found = self.rules.iter().enumerate().filter(|(_, rule)| rule.hash().starts_with(key));
+        let enough = key.len() >= SHORTEST;
+        match (found.next().filter(|_| enough), key.parse::<usize>()) {
+            (Some((_, first)), _) if found.any(|(_, other)| other.hash() != first.hash()) => {
+                Err(format!("several rules begin with {scope}:{key}: write more of the id"))
+            }
+            (Some((at, _)), _) => Ok(at),
+            (None, Ok(number)) if (1..=self.rules.len()).contains(&number) => Err(format!(
+                "rules are named by their ids, since numbers change with every removal: rule {number} is {}",
+                self.id(number - 1)
+            )),
+            (None, _) => Err(format!("there is no rule {scope}:{key}")),
+        }
     }
 
     /// Whether a rule of it counts: an allow of a file that is not trusted does not.
@@ -111,9 +165,19 @@ impl RuleFile {
     }
 }
 
-fn misspelled(key: &str) -> bool {
-    let key = key.to_lowercase();
-    key == "rules" || key == "rule" || strsim::jaro_winkler(&key, "permissions") > 0.9
+fn keys(rules: &[Rule]) -> Vec<String> {
+    let mut sorted: Vec<&str> = rules.iter().map(Rule::hash).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let common = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let key = |rule: &Rule| {
+        let hash = rule.hash();
+        let at = sorted.partition_point(|other| *other < hash);
+        let around = [at.checked_sub(1).and_then(|at| sorted.get(at)), sorted.get(at + 1)];
+        let shared = around.into_iter().flatten().map(|other| common(hash, other)).max().unwrap_or(0);
+        hash.chars().take(SHORTEST.max(shared + 1)).collect()
+    };
+    rules.iter().map(key).collect()
 }
 
 /// All rule files in force.

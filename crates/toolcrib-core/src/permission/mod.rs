@@ -175,7 +175,7 @@ pub struct Verdict {
     pub decision: Decision,
     /// Why: for the person who is asked, or the model that is refused.
     pub reason: String,
-    /// What decided: a rule (`user:3 (command "git push")`), a mode (`mode ask`), or `floor`.
+    /// What decided: a rule (`user:3f9a (command "git push")`), a mode (`mode ask`), or `floor`.
     pub rule: Option<String>,
     /// Whether a person may answer the question once and for all. A rule that says `ask` wants every call asked.
     #[serde(skip)]

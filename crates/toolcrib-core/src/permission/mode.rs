@@ -112,9 +112,9 @@ pub(super) fn parts<'a>(request: &PolicyRequest<'a>) -> Vec<Part<'a>> {
     // What a command may write is judged as the command.
     let anything = effects.writes_anything && commands.is_empty();
     let mut parts: Vec<Part<'a>> = effects.reads.iter().map(|path| Part::Read(path)).collect();
+    parts.extend(commands.iter().map(Part::Command));
     parts.extend(effects.writes.iter().map(written));
     parts.extend(anything.then_some(Part::WriteAnything));
-    parts.extend(commands.iter().map(Part::Command));
     parts.extend(effects.hosts.iter().map(|host| Part::Host(host)));
     parts
 }

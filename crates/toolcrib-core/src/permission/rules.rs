@@ -14,7 +14,10 @@ use crate::effects::{CommandEffect, Judgement};
 
 /// Words of a command as they are written in a rule: a line to be split like a shell does, or a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "`command` is text (\"cargo test\") or a list of words, each a word or a list of alternatives ([\"cargo\", [\"test\", \"check\"]])"
+)]
 pub enum WordsText {
     /// `"cargo test"`.
     Line(String),
@@ -103,6 +106,7 @@ pub struct Rule {
     /// Whether it also lets its commands reach the network.
     pub network: bool,
     shown: String,
+    hash: String,
     tool: Option<GlobMatcher>,
     what: What,
 }
@@ -169,6 +173,7 @@ impl Rule {
             reason: text.reason.clone().filter(|reason| !reason.trim().is_empty()),
             network: text.network.unwrap_or(false),
             shown,
+            hash: hash(text)?,
             tool,
             what: What::new(text)?,
         };
@@ -179,6 +184,11 @@ impl Rule {
     /// What it is about, in a line: `command "git push"`.
     pub fn shown(&self) -> &str {
         &self.shown
+    }
+
+    /// The hash of what it decides about what, however it is written and whatever the reason.
+    pub(super) fn hash(&self) -> &str {
+        &self.hash
     }
 
     fn check_examples(&self, text: &RuleText) -> Result<(), String> {
@@ -343,8 +353,10 @@ fn glob(text: &str, key: &str) -> Result<GlobMatcher, String> {
 fn pattern(text: &WordsText) -> Result<Pattern, String> {
     let pattern: Pattern = match text {
         WordsText::Line(line) => {
-            let words =
-                shlex::split(line).ok_or_else(|| format!("`command` {line:?}: a quote is not closed"))?;
+            let words = split(line)?;
+            if let Some(why) = syntax(line) {
+                return Err(format!("`command` {line:?} would never match: {why}"));
+            }
             if words.iter().any(|word| word == "*") {
                 return Err(
                     "`command` is a prefix of words, without wildcards: leave the `*` out, or use `glob`"
@@ -366,6 +378,59 @@ fn pattern(text: &WordsText) -> Result<Pattern, String> {
         return Err("`command` is empty".into());
     }
     Ok(pattern)
+}
+
+fn split(line: &str) -> Result<Vec<String>, String> {
+    shlex::split(line).ok_or_else(|| format!("`command` {line:?}: a quote is not closed"))
+}
+
+/// What in a line is the shell's and not part of a command's words.
+fn syntax(line: &str) -> Option<String> {
+    let mut quote = None;
+    let mut rest = line.chars().peekable();
+    while let Some(c) = rest.next() {
+        match (quote, c) {
+            (None | Some('"'), '\\') => {
+                rest.next();
+            }
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), _) if c == open => quote = None,
+            (Some('\''), _) => {}
+            (_, '`') => return Some("what stands in backticks only running it would tell".into()),
+            (_, '$') if rest.peek() == Some(&'(') => {
+                return Some("what `$(…)` stands for only running it would tell".into());
+            }
+            (None, ';' | '&' | '|' | '\n') => {
+                let c = if c == '\n' { "a line break".to_owned() } else { format!("`{c}`") };
+                return Some(format!("{c} joins commands, and a rule is about one: write a rule for each"));
+            }
+            (None, '<' | '>' | '(' | ')') => {
+                return Some(format!("`{c}` is not one of a command's words; a word like that is quoted"));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn hash(text: &RuleText) -> Result<String, String> {
+    let words = match &text.command {
+        Some(WordsText::Line(line)) => {
+            Some(WordsText::List(split(line)?.into_iter().map(WordText::One).collect()))
+        }
+        words => words.clone(),
+    };
+    let essence = RuleText {
+        command: words,
+        exact: text.exact.filter(|exact| *exact),
+        network: text.network.filter(|network| *network),
+        reason: None,
+        matches: Vec::new(),
+        not_match: Vec::new(),
+        ..text.clone()
+    };
+    let bytes = serde_json::to_vec(&essence).map_err(|error| error.to_string())?;
+    Ok(blake3::hash(&bytes).to_hex().to_string())
 }
 
 /// What a rule is about, in a line; an error unless it is about exactly one thing.
