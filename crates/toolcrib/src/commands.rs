@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
-use toolcrib_core::permission::{Contained, Containment};
+use toolcrib_core::permission::{Contained, Containment, RuleFile};
 use toolcrib_process::{Bounds, Commands, EnvironmentSettings, Finder, Level, Root, Settings};
 use toolcrib_workspace::{Access, StateDir, Workspace};
 
@@ -64,7 +64,14 @@ fn settings_from(path: &Path) -> Result<CommandSettings, String> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(CommandSettings::default()),
         Err(error) => return Err(format!("the user's toolcrib.toml cannot be read: {}", error.kind())),
     };
-    toml::from_str(&text).map_err(|error| format!("the user's toolcrib.toml: {}", error.message()))
+    let wrong = |why: &str| format!("the user's toolcrib.toml: {}", why.trim_end());
+    let read = toml::from_str(&text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        wrong(&format!("line {}: {}", before.matches('\n').count() + 1, error.message()))
+    });
+    let tables: toml::Table = toml::from_str(&text).map_err(|error| wrong(error.message()))?;
+    RuleFile::check_tables(&tables).map_err(|why| wrong(&why))?;
+    read
 }
 
 /// Secrets that no command needs.
@@ -168,6 +175,10 @@ impl Containment for BySandbox {
             (_, Ok(level)) if level > Level::Policy => Contained::Yes,
             _ => Contained::No,
         }
+    }
+
+    fn broken(&self) -> Option<String> {
+        self.0.settings().refuse.clone()
     }
 }
 

@@ -11,7 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use support::{Bench, Done};
-use toolcrib::core::permission::{Answer, Approver, BoxFuture, ConfirmRequest, GrantScope, RuleBook};
+use toolcrib::core::permission::{
+    Answer, Approver, BoxFuture, ConfirmRequest, Decision, GrantScope, RuleBook, RuleText, Scope, WordsText,
+};
 use toolcrib::core::{CommandEffect, Judgement};
 use toolcrib::{
     CallContext, Capabilities, Effects, PolicyMode, Render, RenderContext, StateDir, Tool, ToolError,
@@ -44,7 +46,22 @@ fn check(bench: &Bench, arguments: &[&str]) -> String {
     assert_eq!(keys, ["decision", "reason", "rule"], "{}", done.stdout);
     assert!(!done.json["reason"].as_str().unwrap().is_empty());
     let rule = done.json["rule"].as_str().unwrap_or("-");
-    format!("{} {rule}", done.json["decision"].as_str().unwrap())
+    format!("{} {}", done.json["decision"].as_str().unwrap(), without_key(rule))
+}
+
+/// `user:3f9a (…)` as `user (…)`.
+fn without_key(id: &str) -> String {
+    let Some((scope, rest)) = id.split_once(':') else { return id.to_owned() };
+    let what = rest.trim_start_matches(|c: char| c.is_ascii_hexdigit());
+    assert!(rest.len() >= what.len() + 4, "{id}");
+    format!("{scope}{what}")
+}
+
+/// The ids of the rules that are listed.
+fn ids(bench: &Bench) -> Vec<String> {
+    let listed = permissions(bench, &["list"]).json;
+    let rules = listed["files"].as_array().unwrap().iter().flat_map(|file| file["rules"].as_array().unwrap());
+    rules.map(|rule| rule["id"].as_str().unwrap().to_owned()).collect()
 }
 
 fn write(bench: &Bench, path: &str) -> Value {
@@ -69,14 +86,14 @@ fn checks_by_mode_path_and_host() {
         (vec!["--path", "a.txt", "--policy", "plan"], "deny mode plan"),
         (vec!["--path", "new/b.txt", "--tool", "edit_file", "--policy", "full"], "allow mode full"),
         (vec!["--path", "a.txt", "--tool", "read_file"], "allow -"),
-        (vec!["--path", "k.pem", "--tool", "read_file"], "deny user:2 (reading \"*.pem\")"),
+        (vec!["--path", "k.pem", "--tool", "read_file"], "deny user (reading \"*.pem\")"),
         (vec!["--path", ".envrc", "--policy", "auto"], "ask mode auto"),
         (vec!["--path", "../x", "--policy", "full"], "deny -"),
         (vec!["--path", "../x", "--tool", "read_file"], "deny -"),
         (vec!["--path", ".git/config", "--policy", "full"], "deny -"),
         (vec!["--path", ".toolcrib/toolcrib.toml", "--policy", "full"], "deny -"),
         (vec!["--host", "docs.rs"], "ask mode ask"),
-        (vec!["--host", "a.docs.rs"], "allow user:1 (host \"*.docs.rs\")"),
+        (vec!["--host", "a.docs.rs"], "allow user (host \"*.docs.rs\")"),
         (vec!["--host", "evil-docs.rs", "--tool", "grep"], "ask mode ask"),
         (vec!["--host", "docs.rs", "--policy", "full"], "allow mode full"),
     ] {
@@ -121,38 +138,33 @@ fn rules_hold_for_calls() {
 #[test]
 fn rules_are_added_and_removed_where_they_belong() {
     let bench = Bench::new();
-    write_user(&bench, "# mine\n[other]\nx = 1 # kept\n");
+    write_user(&bench, "# mine\n[web]\nx = 1 # kept\n");
     let add = |arguments: &[&str]| {
         let mut all = vec!["add"];
         all.extend(arguments);
         permissions(&bench, &all)
     };
     let user = add(&["--deny", "--path", "secret/**", "--reason", "Not yours.", "--user"]);
-    assert_eq!(user.json["added"], "user:1 (path \"secret/**\")", "{}", user.stdout);
+    let added = |done: &Done| without_key(done.json["added"].as_str().unwrap());
+    assert_eq!(added(&user), "user (path \"secret/**\")", "{}", user.stdout);
     let text = std::fs::read_to_string(user_file(&bench)).unwrap();
-    assert!(text.starts_with("# mine\n[other]\nx = 1 # kept\n") && text.contains("Not yours."), "{text}");
+    assert!(text.starts_with("# mine\n[web]\nx = 1 # kept\n") && text.contains("Not yours."), "{text}");
     let granted = add(&["--allow", "--path", "src/**"]);
-    assert_eq!(granted.json["added"], "granted:1 (path \"src/**\")", "{}", granted.stdout);
+    assert_eq!(added(&granted), "granted (path \"src/**\")", "{}", granted.stdout);
     assert_eq!(add(&["--allow", "--command", "cargo test", "--network", "--project"]).code, 0);
     assert_eq!(bench.names(), Vec::<String>::new(), "nothing is written into the workspace");
-    assert_eq!(check(&bench, &["--path", "src/a"]), "allow granted:1 (path \"src/**\")");
-    assert_eq!(
-        check(&bench, &["--path", "secret/a", "--policy", "full"]),
-        "deny user:1 (path \"secret/**\")"
-    );
+    assert_eq!(check(&bench, &["--path", "src/a"]), "allow granted (path \"src/**\")");
+    assert_eq!(check(&bench, &["--path", "secret/a", "--policy", "full"]), "deny user (path \"secret/**\")");
     assert_eq!(write(&bench, "secret/a"), "PERMISSION_DENIED");
     let listed = permissions(&bench, &[]).json;
     assert_eq!(listed["mode"], "ask");
-    let ids: Vec<&str> = listed["files"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .flat_map(|file| file["rules"].as_array().unwrap())
-        .map(|rule| rule["id"].as_str().unwrap())
-        .collect();
-    assert_eq!(ids, ["user:1", "granted:1", "granted:2"]);
+    let all = ids(&bench);
+    assert_eq!(all.iter().map(|id| without_key(id)).collect::<Vec<_>>(), ["user", "granted", "granted"]);
     let text = bench.run(&["permissions"]).stdout;
-    assert!(text.contains("granted:2   allow  command \"cargo test\", with network"), "{text}");
+    assert!(
+        text.contains(&format!("   2  {}  allow  command \"cargo test\", with network", all[2])),
+        "{text}"
+    );
     for wrong in [
         vec!["add", "--allow"],
         vec!["add", "--allow", "--glob", "*"],
@@ -161,19 +173,87 @@ fn rules_are_added_and_removed_where_they_belong() {
         vec!["add", "--command", "x"],
         vec!["add", "--allow", "--command", "x", "--path", "y"],
         vec!["add", "--allow", "--path", "x", "--network"],
-        vec!["remove", "user:2"],
+        vec!["add", "--allow", "--command", "a && b"],
+        vec!["add", "--allow", "--command", "a $(b)"],
+        vec!["add", "--allow", "--host", "https://docs.rs/x"],
+        vec!["add", "--allow", "--host", ""],
+        vec!["check", "--host", "https://docs.rs/x"],
+        vec!["check", "--host", ""],
+        vec!["check", "git", "push", "--force"],
+        vec!["remove", "user:1"],
         vec!["remove", "user:0"],
+        vec!["remove", "user:"],
+        vec!["remove", "granted:ffff"],
         vec!["remove", "project:1"],
         vec!["remove", "x"],
         vec!["trust"],
     ] {
         assert_eq!(permissions(&bench, &wrong).code, 2, "{wrong:?}");
     }
-    assert_eq!(permissions(&bench, &["remove", "granted:1", "--dry-run"]).code, 0);
-    assert_eq!(permissions(&bench, &["remove", "granted:1"]).json["removed"], "granted:1 (path \"src/**\")");
+    assert_eq!(permissions(&bench, &["remove", &all[1], "--dry-run"]).code, 0);
+    assert_eq!(permissions(&bench, &["remove", "granted:ffff", "--dry-run"]).code, 2);
+    let removed = permissions(&bench, &["remove", &all[1]]).json["removed"].clone();
+    assert_eq!(removed, format!("{} (path \"src/**\")", all[1]));
+    assert_eq!(permissions(&bench, &["remove", &all[1]]).code, 2, "an id is never another rule's");
+    assert_eq!(ids(&bench), [&*all[0], &*all[2]]);
+    let repeated = add(&["--allow", "--command", "cargo  test", "--network"]);
+    assert_eq!(repeated.json["added"], format!("{} (command \"cargo test\")", all[2]));
+    assert_eq!(ids(&bench).len(), 2, "what is there is not repeated");
     assert_eq!(check(&bench, &["--path", "src/a"]), "ask mode ask");
-    assert_eq!(permissions(&bench, &["remove", "user:1"]).code, 0);
-    assert_eq!(std::fs::read_to_string(user_file(&bench)).unwrap(), "# mine\n[other]\nx = 1 # kept\n");
+    assert_eq!(permissions(&bench, &["remove", &all[0]]).code, 0);
+    assert_eq!(std::fs::read_to_string(user_file(&bench)).unwrap(), "# mine\n[web]\nx = 1 # kept\n");
+}
+
+#[test]
+fn several_words_are_one_command() {
+    let bench = Bench::new();
+    write_user(&bench, "[[permissions.rules]]\ndecision = \"deny\"\ncommand = \"git push\"\n");
+    let denied = "deny user (command \"git push\")";
+    for words in [
+        vec!["git push --force"],
+        vec!["git", "push", "origin"],
+        vec!["--policy", "full", "--", "git", "push", "--force"],
+    ] {
+        let mut all = words.clone();
+        // What follows `--` belongs to the command.
+        let json = all.iter().position(|word| *word == "--").unwrap_or(all.len());
+        all.insert(json, "--json");
+        let mut line = vec!["permissions", "check"];
+        line.extend(&all);
+        let done = bench.run(&line);
+        let said = without_key(done.json["rule"].as_str().unwrap_or("-"));
+        assert_eq!(format!("{} {said}", done.json["decision"].as_str().unwrap()), denied, "{words:?}");
+    }
+    assert_eq!(check(&bench, &["echo", "git push; ls"]), "allow -", "a word stays a word");
+    let unquoted = bench.run(&["permissions", "check", "git", "push", "--force"]);
+    assert!(unquoted.stderr.contains("Quote the command"), "{}", unquoted.stderr);
+    assert_eq!(bench.run(&["permissions", "list"]).stdout, bench.run(&["permissions"]).stdout);
+}
+
+#[test]
+fn settings_that_do_not_load_deny_commands_and_say_why() {
+    let bench = Bench::new();
+    bench.write("a.txt", "x\n");
+    for (settings, why, writes) in [
+        ("[sandbox]\nlevle = \"full\"\n", "levle", Value::Null),
+        ("[sandbox]\nlevel = \"fulll\"\n", "line 2", Value::Null),
+        ("[commands]\nset = 3\n", "line 2", Value::Null),
+        ("[sandbx]\nrequire = true\n", "is `[sandbox]` meant?", json!("PERMISSION_DENIED")),
+        ("[command]\n", "is `[commands]` meant?", json!("PERMISSION_DENIED")),
+    ] {
+        write_user(&bench, settings);
+        for (command, policy) in [("touch x", "ask"), ("touch x", "full"), ("touch x", "auto")] {
+            let done = permissions(&bench, &["check", command, "--policy", policy]);
+            assert_eq!(done.json["decision"], "deny", "{settings}: {}", done.stdout);
+            let reason = done.json["reason"].as_str().unwrap();
+            assert!(reason.contains(why) && !reason.contains("no sandbox"), "{settings}: {reason}");
+        }
+        assert_eq!(write(&bench, "a.txt"), writes, "{settings}");
+        let ran = bench.call("run_command", json!({"command": "touch x"}));
+        assert_eq!(ran.json["error"]["code"], "COMMAND_DENIED", "{settings}: {}", ran.stdout);
+    }
+    write_user(&bench, "[web]\n[mcpServers.x]\n[models]\n[sandbox]\nlevel = \"policy\"\n");
+    assert_eq!(check(&bench, &["touch x", "--policy", "full"]), "allow mode full");
 }
 
 #[test]
@@ -183,17 +263,17 @@ fn a_project_tightens_and_allows_only_when_trusted() {
     bench.write(".toolcrib/toolcrib.toml", &rules);
     assert_eq!(
         check(&bench, &["--path", "src/secret/a", "--policy", "full"]),
-        "deny project:1 (path \"src/secret/**\")"
+        "deny project (path \"src/secret/**\")"
     );
     assert_eq!(check(&bench, &["--path", "docs/a"]), "ask mode ask", "an untrusted file allows nothing");
     let file = permissions(&bench, &[]).json["files"][0].clone();
     assert_eq!((&file["trusted"], &file["rules"][1]["ignored"]), (&json!(false), &json!(true)));
     assert_eq!(permissions(&bench, &["trust"]).json["trusted"], true);
-    assert_eq!(check(&bench, &["--path", "docs/a"]), "allow project:2 (path \"docs/**\")");
+    assert_eq!(check(&bench, &["--path", "docs/a"]), "allow project (path \"docs/**\")");
     bench.write(".toolcrib/toolcrib.toml", format!("{rules}# changed\n"));
     assert_eq!(check(&bench, &["--path", "docs/a"]), "ask mode ask", "a changed file is another file");
     bench.write(".toolcrib/toolcrib.toml", &rules);
-    assert_eq!(check(&bench, &["--path", "docs/a"]), "allow project:2 (path \"docs/**\")");
+    assert_eq!(check(&bench, &["--path", "docs/a"]), "allow project (path \"docs/**\")");
     assert_eq!(permissions(&bench, &["trust", "--remove"]).code, 0);
     assert_eq!(check(&bench, &["--path", "docs/a"]), "ask mode ask");
     std::fs::remove_file(bench.path(".toolcrib/toolcrib.toml")).unwrap();
@@ -403,4 +483,12 @@ async fn a_grant_for_the_project_holds_at_once_and_later() {
     assert_eq!(bench.names(), Vec::<String>::new());
     let kept = std::fs::read_to_string(bench.find_state("grants.toml")).unwrap();
     assert_eq!(kept.matches("[[permissions.rules]]").count(), 2, "{kept}");
+    // Two that were asked at the same time, and both said yes.
+    let files = crib.rule_files();
+    let before = files.load();
+    let grant = before.files.iter().find(|file| file.scope == Scope::Granted).unwrap().id(0);
+    let rule =
+        RuleText { command: Some(WordsText::Line("cargo test".into())), ..RuleText::new(Decision::Allow) };
+    assert_eq!(files.add(Scope::Granted, &[rule]).unwrap(), [grant]);
+    assert_eq!(std::fs::read_to_string(bench.find_state("grants.toml")).unwrap(), kept);
 }

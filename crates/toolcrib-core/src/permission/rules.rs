@@ -186,6 +186,11 @@ impl Rule {
         &self.shown
     }
 
+    /// Whether it decides the same about the same, whatever the reason.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        self.hash == other.hash
+    }
+
     /// The hash of what it decides about what, however it is written and whatever the reason.
     pub(super) fn hash(&self) -> &str {
         &self.hash

@@ -150,12 +150,17 @@ pub(crate) fn main() -> ExitCode {
 
 /// Help and versions as they are; a mistake in JSON too, if the caller seems to want that.
 fn usage_error(error: &clap::Error) -> ExitCode {
-    let wants_json = std::env::args_os().any(|argument| argument == "--json");
-    if error.use_stderr() && wants_json {
+    let given = |word: &str| std::env::args_os().any(|argument| argument == word);
+    // An option of the command that is asked about: clap would call it a value of ours.
+    let unquoted =
+        error.kind() == clap::error::ErrorKind::UnknownArgument && given("permissions") && given("check");
+    let hint = "Quote the command: toolcrib permissions check 'git push --force'";
+    if error.use_stderr() && (given("--json") || unquoted) {
         let text = error.to_string();
         let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty());
         let said = lines.collect::<Vec<_>>().join(" ");
-        return Output::new(true).fail(&Failure::usage(said.trim_start_matches("error: ")));
+        let failure = Failure::usage(said.trim_start_matches("error: "));
+        return Output::new(given("--json")).fail(&if unquoted { failure.suggest(hint) } else { failure });
     }
     let _ = error.print();
     ExitCode::from(if error.use_stderr() { 2 } else { 0 })

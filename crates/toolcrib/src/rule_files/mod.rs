@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolcrib_core::permission::{Grant, GrantStore, RuleBook, RuleFile, RulePolicy, RuleText, Scope};
+use toolcrib_core::permission::{Grant, GrantStore, Rule, RuleBook, RuleFile, RulePolicy, RuleText, Scope};
 use toolcrib_workspace::{Error, ErrorKind, Hash, ReadWorkspace, StateDir, Workspace, state};
 
 const MAX_BYTES: u64 = 1 << 20;
@@ -58,24 +58,41 @@ impl RuleFiles {
         }
     }
 
-    /// Adds rules to the user's file or to the grants, and gives their ids. What would not load is refused.
+    /// Adds rules to the user's file or to the grants, and gives their ids. What would not load is refused; what is there
+    /// already is not repeated, unless there is a reason to add.
     pub fn add(&self, scope: Scope, rules: &[RuleText]) -> Result<Vec<String>, String> {
         let _lock = self.lock()?;
-        let (text, before) = self.current(scope)?;
-        let text = rules.iter().try_fold(text, |text, rule| edit::append(&text, rule))?;
-        let after = RuleFile::parse(scope, name(scope), &text)?;
+        let (mut text, mut file) = self.current(scope)?;
+        let mut places = Vec::new();
+        for rule in rules {
+            let wanted = Rule::new(rule)?;
+            let same = |known: &Rule| {
+                known.says_the_same(&wanted) && (wanted.reason.is_none() || known.reason == wanted.reason)
+            };
+            if let Some(at) = file.rules().iter().position(same) {
+                places.push(at);
+                continue;
+            }
+            places.push(file.rules().len());
+            text = edit::append(&text, rule)?;
+            file = RuleFile::parse(scope, name(scope), &text)?;
+        }
         self.write(scope, &text)?;
-        Ok((before..after.rules().len()).map(|at| after.id(at)).collect())
+        Ok(places.into_iter().map(|at| file.id(at)).collect())
     }
 
-    /// Removes the rule with this number, counted from one, and gives its id.
-    pub fn remove(&self, scope: Scope, number: usize) -> Result<String, String> {
+    /// The id of the rule with this key, as it is in [`RuleFile::id`].
+    pub fn find(&self, scope: Scope, key: &str) -> Result<String, String> {
+        let (_, file) = self.current(scope)?;
+        file.find(key).map(|at| file.id(at))
+    }
+
+    /// Removes the rule with this key, and gives its id.
+    pub fn remove(&self, scope: Scope, key: &str) -> Result<String, String> {
         let _lock = self.lock()?;
-        let (text, count) = self.current(scope)?;
-        let at = number.checked_sub(1).filter(|at| *at < count);
-        let at =
-            at.ok_or_else(|| format!("{} has {count} rules, so there is no rule {number}", name(scope)))?;
-        let id = RuleFile::parse(scope, name(scope), &text)?.id(at);
+        let (text, file) = self.current(scope)?;
+        let at = file.find(key)?;
+        let id = file.id(at);
         let text = edit::remove(&text, at)?;
         RuleFile::parse(scope, name(scope), &text)?;
         self.write(scope, &text)?;
@@ -105,11 +122,11 @@ impl RuleFiles {
         known.is_some_and(|known| known == Hash::of(text.as_bytes()).to_string().as_bytes())
     }
 
-    /// The text of a file that loads, and how many rules it has.
-    fn current(&self, scope: Scope) -> Result<(String, usize), String> {
+    /// The text of a file that loads, and its rules.
+    fn current(&self, scope: Scope) -> Result<(String, RuleFile), String> {
         let text = self.text(scope)?.unwrap_or_default();
-        let count = RuleFile::parse(scope, name(scope), &text)?.rules().len();
-        Ok((text, count))
+        let file = RuleFile::parse(scope, name(scope), &text)?;
+        Ok((text, file))
     }
 
     /// The text of a file, if there is one.

@@ -111,8 +111,8 @@ pub(super) fn remove(global: &Global, files: &RuleFiles, id: &str, output: &Outp
         Failure::usage(format!("{id:?} is no id of a rule"))
             .suggest("Ids are listed by `toolcrib permissions`.")
     };
-    let (scope, number) = id.split_once(':').ok_or_else(wrong)?;
-    let number: usize = number.parse().map_err(|_| wrong())?;
+    // The whole of what a verdict names is as good as the id.
+    let (scope, key) = id.split_whitespace().next().unwrap_or_default().split_once(':').ok_or_else(wrong)?;
     let scope = match scope {
         "user" => Scope::User,
         "granted" => Scope::Granted,
@@ -122,8 +122,8 @@ pub(super) fn remove(global: &Global, files: &RuleFiles, id: &str, output: &Outp
         }
         _ => return Err(wrong()),
     };
-    let removed =
-        if global.dry_run { id.to_owned() } else { files.remove(scope, number).map_err(refused)? };
+    let removed = if global.dry_run { files.find(scope, key) } else { files.remove(scope, key) };
+    let removed = removed.map_err(refused)?;
     said(global, output, "removed", &removed, &place(files, scope));
     Ok(())
 }

@@ -4,7 +4,7 @@ use clap::{ArgGroup, Args};
 use serde_json::json;
 use toolcrib::{CallRequest, Effects, ErrorCode, StateDir, ToolError, Toolcrib};
 use toolcrib_core::error::ErrorType;
-use toolcrib_core::permission::{Decision, Verdict};
+use toolcrib_core::permission::{Decision, Rule, RuleText, Verdict, WordText};
 
 use crate::cli::output::{Failure, Output};
 use crate::cli::{Global, sessions};
@@ -15,8 +15,9 @@ const RUNS: &str = "run_command";
 #[derive(Args)]
 #[command(group = ArgGroup::new("what").required(true).args(["command", "path", "host"]))]
 pub(crate) struct CheckArgs {
-    /// A command.
-    command: Option<String>,
+    /// A command, as a shell would get it; several words are one command. Quote it, or put `--` before it, if it has
+    /// options of its own.
+    command: Vec<String>,
     /// A path that the tool reads or writes.
     #[arg(long, value_name = "PATH")]
     path: Option<String>,
@@ -31,6 +32,20 @@ pub(crate) struct CheckArgs {
     network: bool,
 }
 
+impl CheckArgs {
+    /// The command as one line: words that the own shell has taken apart are quoted again.
+    fn line(&self) -> Option<String> {
+        match self.command.as_slice() {
+            [] => None,
+            [line] => Some(line.clone()),
+            words => {
+                let quoted = words.iter().map(|word| WordText::One(word.clone()).to_string());
+                Some(quoted.collect::<Vec<_>>().join(" "))
+            }
+        }
+    }
+}
+
 pub(super) fn check(
     global: &Global,
     crib: &Toolcrib,
@@ -40,7 +55,7 @@ pub(super) fn check(
 ) -> Result<(), Failure> {
     let open = sessions::open(crib, state, global.session.as_deref(), output)?;
     let tool = |default: &str| args.tool.clone().unwrap_or_else(|| default.to_owned());
-    let explained = match (&args.command, &args.path, &args.host) {
+    let explained = match (args.line(), &args.path, &args.host) {
         (Some(command), ..) => {
             let tool = known(crib, &tool(RUNS))?;
             let arguments = match args.network {
@@ -57,7 +72,11 @@ pub(super) fn check(
             crib.executor().explain_effects(&open.session, &tool, effects)
         }
         (_, _, host) => {
-            let effects = Effects { hosts: host.iter().cloned().collect(), ..Effects::none() };
+            let host = host.as_deref().unwrap_or_default().trim();
+            // What cannot stand in a rule is no host.
+            let named = RuleText { host: Some(host.to_owned()), ..RuleText::new(Decision::Ask) };
+            Rule::new(&named).map_err(Failure::usage)?;
+            let effects = Effects { hosts: vec![host.to_owned()], ..Effects::none() };
             crib.executor().explain_effects(&open.session, &tool("web_fetch"), effects)
         }
     };

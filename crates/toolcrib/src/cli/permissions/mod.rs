@@ -21,13 +21,15 @@ pub(crate) struct PermissionsArgs {
 
 #[derive(Subcommand)]
 enum PermissionsCommand {
+    /// List the rules in force, as without a subcommand.
+    List,
     /// Say what would be decided about a call, and why; nothing is run.
     Check(check::CheckArgs),
     /// Add a rule of your own.
     Add(change::AddArgs),
     /// Remove a rule of your own.
     Remove {
-        /// Its id, as it is listed: `user:2`, `granted:1`.
+        /// Its id, as it is listed: `user:3f9a`.
         id: String,
     },
     /// Let the project's own rules allow things, as they are now; a changed file is not trusted.
@@ -49,7 +51,7 @@ pub(crate) fn permissions(
     let (crib, state) = setup::crib(global)?;
     let files = crib.rule_files();
     match &args.command {
-        None => list(&crib, output),
+        None | Some(PermissionsCommand::List) => list(&crib, output),
         Some(PermissionsCommand::Check(args)) => check::check(global, &crib, &state, args, output)?,
         Some(PermissionsCommand::Add(args)) => change::add(global, files, args, output)?,
         Some(PermissionsCommand::Remove { id }) => change::remove(global, files, id, output)?,
@@ -80,10 +82,14 @@ fn place(files: &RuleFiles, scope: Scope) -> String {
     files.path(scope).map(|path| path.display().to_string()).unwrap_or_default()
 }
 
+fn short_id(file: &RuleFile, at: usize) -> String {
+    format!("{}:{}", file.scope.as_str(), file.key(at).unwrap_or_default())
+}
+
 fn described(files: &RuleFiles, file: &RuleFile) -> Value {
     let rule = |(at, rule): (usize, &toolcrib_core::permission::Rule)| {
         json!({
-            "id": format!("{}:{}", file.scope.as_str(), at + 1), "decision": rule.decision, "what": rule.shown(),
+            "id": short_id(file, at), "number": at + 1, "decision": rule.decision, "what": rule.shown(),
             "network": rule.network, "reason": rule.reason, "ignored": !file.counts(rule),
         })
     };
@@ -120,8 +126,9 @@ fn section(files: &RuleFiles, file: &RuleFile, output: &Output) -> String {
         let ignored = if file.counts(rule) { "" } else { "  (ignored: not trusted)" };
         let why = rule.reason.as_ref().map_or_else(String::new, |why| format!("  {}", output.dim(why)));
         text.push_str(&format!(
-            "  {scope}:{:<3} {decision}  {}{network}{ignored}{why}\n",
+            "{:>4}  {}  {decision}  {}{network}{ignored}{why}\n",
             at + 1,
+            short_id(file, at),
             rule.shown()
         ));
     }
