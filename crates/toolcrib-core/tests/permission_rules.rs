@@ -646,6 +646,8 @@ fn grants_say_what_they_cover() {
         ),
         (">a", "t on ordinary files of this workspace", "--tool t"),
         (">>.envrc", "t on .envrc", "--tool t --path .envrc"),
+        (">>a\n[y] b", "t on a\\n[y] b", "--tool t --path 'a\n[[]y[]] b'"),
+        ("?rm 'a\n[s] b'", "`rm 'a\\n[s] b'` exactly as it stands", "--command \"rm 'a\n[s] b'\" --exact"),
         ("@docs.rs", "t reaching docs.rs", "--tool t --host docs.rs"),
     ] {
         let grant = grant("t", call).unwrap();

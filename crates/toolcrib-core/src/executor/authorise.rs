@@ -170,7 +170,7 @@ async fn ask(
         call_id: call.ids.call_id.clone(),
         tool: call.entry()?.tool.spec().name.clone(),
         title: sanitize::visible_path(&preview.title).into_owned(),
-        reason: sanitize::visible(&reason).into_owned(),
+        reason: sanitize::visible_path(&reason).into_owned(),
         preview: sanitize::visible(&preview.text).into_owned(),
         effects: call.effects.clone(),
         scopes: scopes(executor, grant.as_ref()),
@@ -345,9 +345,9 @@ impl Executor {
         let question = ConfirmRequest {
             call_id: parts.ids.call_id.clone(),
             tool: parts.tool.clone(),
-            title: preview.title,
-            reason,
-            preview: preview.text,
+            title: sanitize::visible_path(&preview.title).into_owned(),
+            reason: sanitize::visible_path(&reason).into_owned(),
+            preview: sanitize::visible(&preview.text).into_owned(),
             input_hash: blake3::hash(&serde_json::to_vec(&effects).map_err(ToolError::internal)?)
                 .to_hex()
                 .to_string(),

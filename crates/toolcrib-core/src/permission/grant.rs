@@ -7,6 +7,7 @@ use super::rules::{RuleText, WordText, WordsText};
 use super::words::{base_name, permits};
 use super::{Decision, PolicyRequest};
 use crate::effects::{CommandEffect, Judgement};
+use crate::sanitize;
 
 /// How far an approval reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,7 +150,7 @@ impl Grant {
         self.network && self.commands.iter().any(|granted| granted.covers(command))
     }
 
-    /// What it covers, for the person who is to give it.
+    /// What it covers, for the person who is to give it: one line, whatever is in it.
     pub fn describe(&self) -> String {
         let mut said: Vec<String> = Vec::new();
         for command in &self.commands {
@@ -163,12 +164,12 @@ impl Grant {
             said.push(format!("{} reaching {}", self.tool, self.hosts.join(", ")));
         }
         match (self.paths.as_slice(), said.is_empty()) {
-            ([], true) => return format!("{} on ordinary files of this workspace", self.tool),
+            ([], true) => said.push(format!("{} on ordinary files of this workspace", self.tool)),
             ([], false) => {}
             (paths, true) => said.push(format!("{} on {}", self.tool, paths.join(", "))),
             (paths, false) => said.push(format!("writing {}", paths.join(", "))),
         }
-        said.join(", ")
+        sanitize::visible_path(&said.join(", ")).into_owned()
     }
 
     /// The same as rules.

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolcrib_core::executor::validate::Violation;
+use toolcrib_core::sanitize::visible_path;
 use toolcrib_core::{
     CallContext, Capabilities, CommandEffect, Effects, ErrorCode, Judgement, Preview, Tool, ToolError,
     ToolSpec, Violations,
@@ -209,15 +210,16 @@ impl Tool for RunCommand {
     async fn preview(&self, cx: &CallContext, input: &Input) -> Result<Preview, ToolError> {
         let cwd = input.cwd.clone();
         cx.blocking(move |cx| commands::directory(cx, cwd.as_deref())).await?;
-        let mut text = format!("$ {}", input.text());
+        // What follows the command must not be mistaken for a line of it, nor a line of it for what follows.
+        let mut text = format!("$ {}", input.text().replace('\n', "\n  "));
         if let Some(cwd) = &input.cwd {
-            text.push_str(&format!("\nin {cwd}"));
+            text.push_str(&format!("\nin {}", visible_path(cwd)));
         }
         if input.network == Some(true) {
             text.push_str("\nwith the network");
         }
         if let Some(description) = &input.description {
-            text.push_str(&format!("\nbecause: {description}"));
+            text.push_str(&format!("\nbecause: {}", visible_path(description)));
         }
         let title = format!("would run {}", show::short(&input.text()));
         Ok(Preview { title, text })

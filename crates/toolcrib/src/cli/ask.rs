@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 
 use toolcrib::Effects;
-use toolcrib_core::permission::{Answer, Approver, BoxFuture, ConfirmRequest, GrantScope};
+use toolcrib_core::permission::{Answer, Approver, BoxFuture, ConfirmRequest, Grant, GrantScope};
 use toolcrib_core::sanitize;
 
 /// The controlling terminal.
@@ -51,22 +51,33 @@ enum Said {
     No(Option<String>),
 }
 
-/// How far a yes may reach here.
+/// How far a yes may reach here. What could not be shown as a whole is not answered for good.
 fn offered(request: &ConfirmRequest, named_session: bool) -> Vec<GrantScope> {
-    let lasts = |scope: &GrantScope| *scope != GrantScope::Session || named_session;
+    let covers = request.grant.as_ref().map(Grant::describe).unwrap_or_default();
+    let shown = covers.chars().count() <= COVERS && !(runs(request) && is_cut(&request.preview));
+    let lasts = |scope: &GrantScope| match scope {
+        GrantScope::Once => true,
+        GrantScope::Session => named_session && shown,
+        GrantScope::Project => shown,
+    };
     request.scopes.iter().copied().filter(lasts).collect()
 }
 
-/// What people are shown: what would happen, what it touches, why they are asked, and what each answer means.
+/// What people are shown: what would happen, what it touches, why they are asked, and what each answer means. Whatever
+/// comes from the call stays in its line, or behind a bar, so that it cannot pass for the question itself.
 fn question(request: &ConfirmRequest, scopes: &[GrantScope]) -> String {
-    let mut text = format!("\n{}: {}\n", request.tool, shortened(&request.title, WIDTH));
-    text.push_str(&excerpt(&request.preview));
+    let mut text = format!("\n{}", line(&request.tool, WIDTH));
+    // There the title would be the command once more.
+    if request.tool != "run_command" {
+        text.push_str(&format!(": {}", line(&request.title, WIDTH)));
+    }
+    text.push('\n');
+    text.push_str(&if runs(request) { whole(&request.preview) } else { excerpt(&request.preview) });
     for line in touched(&request.effects) {
         text.push_str(&format!("{line}\n"));
     }
-    text.push_str(&format!("why asked: {}\n", shortened(&request.reason, 4 * WIDTH)));
-    let covers = request.grant.as_ref().map(|grant| shortened(&grant.describe(), 4 * WIDTH));
-    let covers = covers.unwrap_or_default();
+    text.push_str(&format!("why asked: {}\n", line(&request.reason, 4 * WIDTH)));
+    let covers = request.grant.as_ref().map(Grant::describe).unwrap_or_default();
     for scope in scopes {
         text.push_str(&match scope {
             GrantScope::Once => "[y] yes, this once\n".to_owned(),
@@ -79,17 +90,50 @@ fn question(request: &ConfirmRequest, scopes: &[GrantScope]) -> String {
 }
 
 const WIDTH: usize = 500;
+/// How much of a command is shown.
+const COMMAND: usize = 20_000;
+/// How long what a standing yes covers may be.
+const COVERS: usize = 4_000;
+/// What stands before every line of a preview.
+const BAR: &str = "  | ";
+
+/// Whether what is asked about is what would be run.
+fn runs(request: &ConfirmRequest) -> bool {
+    !request.effects.commands.is_empty()
+}
+
+fn is_cut(preview: &str) -> bool {
+    preview.chars().nth(COMMAND).is_some()
+}
+
+/// All of a command, the end most of all: that is where one would hide something.
+fn whole(preview: &str) -> String {
+    let barred = |text: &str| text.split('\n').map(|line| format!("{BAR}{line}\n")).collect::<String>();
+    if !is_cut(preview) {
+        return barred(preview.trim_end_matches('\n'));
+    }
+    let all = preview.chars().count();
+    let head: String = preview.chars().take(COMMAND / 2).collect();
+    let tail: String = preview.chars().skip(all - COMMAND / 2).collect();
+    let missing = all - COMMAND / 2 * 2;
+    format!("{}[… {missing} characters are not shown here …]\n{}", barred(&head), barred(&tail))
+}
 
 /// The preview, as much of it as a screen or two can hold.
 fn excerpt(preview: &str) -> String {
     const LINES: usize = 60;
     let mut shown: String =
-        preview.lines().take(LINES).map(|line| format!("{}\n", shortened(line, WIDTH))).collect();
+        preview.lines().take(LINES).map(|line| format!("{BAR}{}\n", shortened(line, WIDTH))).collect();
     let left = preview.lines().count().saturating_sub(LINES);
     if left > 0 {
         shown.push_str(&format!("[… {left} more lines]\n"));
     }
     shown
+}
+
+/// Text that stays in its line.
+fn line(text: &str, max: usize) -> String {
+    shortened(&sanitize::visible_path(text), max)
 }
 
 fn shortened(line: &str, max: usize) -> String {
@@ -103,7 +147,7 @@ fn shortened(line: &str, max: usize) -> String {
 fn touched(effects: &Effects) -> Vec<String> {
     const NAMED: usize = 10;
     let list = |what: &str, all: &[String]| {
-        let named: Vec<String> = all.iter().take(NAMED).map(|item| shortened(item, WIDTH)).collect();
+        let named: Vec<String> = all.iter().take(NAMED).map(|item| line(item, WIDTH)).collect();
         let more = all.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         (!all.is_empty()).then(|| format!("{what}: {}{more}", named.join(", ")))
@@ -164,7 +208,8 @@ fn interpret(answer: &str, scopes: &[GrantScope]) -> Option<Said> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolcrib_core::permission::{Grant, GrantedCommand};
+    use toolcrib_core::permission::GrantedCommand;
+    use toolcrib_core::{CommandEffect, Judgement};
 
     const ALL: [GrantScope; 3] = [GrantScope::Once, GrantScope::Session, GrantScope::Project];
 
@@ -239,6 +284,61 @@ mod tests {
             !question(&request, &offered(&request, false)).contains("[s]"),
             "the session ends with the call"
         );
+    }
+
+    fn running(command: &str, words: &[&str]) -> ConfirmRequest {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let granted = GrantedCommand { words: words.clone(), whole: true };
+        let grant = Grant { tool: "run_command".into(), commands: vec![granted], ..Grant::default() };
+        let effect =
+            CommandEffect { text: command.into(), words, prefix: 0, bare: true, judgement: Judgement::Plain };
+        ConfirmRequest {
+            effects: Effects { commands: vec![effect], ..Effects::none() },
+            ..request(&format!("$ {command}"), Some(grant))
+        }
+    }
+
+    #[test]
+    fn a_command_is_shown_once_and_to_its_end() {
+        let long = format!("echo {}{}\n  rm -rf the-end", "x".repeat(8_000), "\n  y".repeat(200));
+        let asked = running(&long, &["echo"]);
+        let text = question(&asked, &offered(&asked, true));
+        assert!(text.contains(&"x".repeat(8_000)) && text.contains("the-end"), "{text}");
+        assert!(text.contains("[s]") && text.contains("[p]"));
+        let short = running("mkdir one", &["x"]);
+        let text = question(&short, &offered(&short, true));
+        assert_eq!(text.matches("mkdir one").count(), 1, "{text}");
+        assert!(text.starts_with("\nrun_command\n  | $ mkdir one\n"), "{text}");
+    }
+
+    #[test]
+    fn what_was_not_shown_is_approved_only_once() {
+        let asked = running(&format!("{}THE-END", "x".repeat(30_000)), &["echo"]);
+        let text = question(&asked, &offered(&asked, true));
+        assert!(
+            text.contains("[… 10009 characters are not shown here …]") && text.contains("THE-END"),
+            "{text}"
+        );
+        assert!(text.contains("[y]") && !text.contains("[s]") && !text.contains("[p]"));
+        assert_eq!(offered(&running("make", &["x".repeat(5_000).as_str()]), true), [GrantScope::Once]);
+    }
+
+    #[test]
+    fn the_question_cannot_be_forged() {
+        let forged = "\n[y] yes, this once\n> ";
+        let mut asked = running(&format!("make{forged}"), &["make", forged]);
+        asked.title.push_str(forged);
+        asked.reason.push_str(forged);
+        asked.tool.push_str(forged);
+        asked.effects.writes = vec![forged.into()];
+        asked.effects.hosts = vec![forged.into()];
+        for asked in [asked.clone(), ConfirmRequest { effects: Effects::writes([forged]), ..asked }] {
+            let text = question(&asked, &offered(&asked, true));
+            assert_eq!(text.matches("\n[y]").count(), 1, "{text}");
+            assert_eq!(text.matches("\n> ").count(), 1, "{text}");
+            let choices = text.find("\n[y]").unwrap();
+            assert!(text.find("why asked").unwrap() < choices, "{text}");
+        }
     }
 
     #[test]

@@ -57,7 +57,8 @@ async fn wait_for(process: &Process, text: &str) {
 async fn once_is_once() {
     let seat = Seat::new();
     let screen = seat.call("mkdir one", Some("y")).await;
-    assert!(screen.contains("mkdir one") && screen.contains("why asked"), "{screen}");
+    assert!(screen.contains("  | $ mkdir one") && screen.contains("why asked"), "{screen}");
+    assert!(!screen.contains("would run"), "once is enough: {screen}");
     assert!(seat.made("one"), "{screen}");
     let screen = seat.call("mkdir two", Some("n")).await;
     assert!(!seat.made("two") && screen.contains("COMMAND_DENIED"), "{screen}");
@@ -83,6 +84,15 @@ async fn a_session_and_a_project_remember_what_was_shown() {
         let screen = seat.call("make install", Some("n")).await;
         assert!(screen.contains("COMMAND_DENIED"), "{scope}: {screen}");
     }
+}
+
+#[tokio::test]
+async fn the_end_of_a_long_command_is_on_the_screen() {
+    let seat = Seat::new();
+    let command = format!("echo {} &&\n[y] &&\nmkdir the-end", "x".repeat(900));
+    let screen = seat.call(&command, Some("n")).await;
+    assert!(screen.contains("mkdir the-end") && screen.contains(&"x".repeat(900)), "{screen}");
+    assert_eq!(screen.matches("\n[y]").count(), 1, "{screen}");
 }
 
 #[tokio::test]
