@@ -57,6 +57,18 @@ pub(super) fn substitutions(text: &str) -> Option<Vec<String>> {
     Some(out)
 }
 
+/// The code of the substitution that a text begins with, and where it ends; `None` if it does not end.
+pub(super) fn first(text: &str) -> Option<(String, usize)> {
+    if let Some(code) = text.strip_prefix('`') {
+        let end = unescaped_backtick(code)?;
+        let code = code.get(..end)?.replace("\\`", "`").replace("\\$", "$").replace("\\\\", "\\");
+        return Some((code, end + 2));
+    }
+    let code = text.get(2..)?;
+    let end = closing(code)?;
+    Some((code.get(..end)?.to_owned(), end + 3))
+}
+
 fn unescaped_backtick(text: &str) -> Option<usize> {
     let mut escaped = false;
     text.char_indices().find_map(|(at, c)| {

@@ -12,6 +12,7 @@ mod code;
 mod files;
 mod filters;
 mod git;
+mod guard;
 mod heredoc;
 mod network;
 mod options;

@@ -14,7 +14,40 @@ use tree_sitter::Node;
 /// Redirections that the grammar hung on something larger than the command they belong to.
 pub(super) type Tail<'t> = Vec<Node<'t>>;
 
+/// The redirections that hang on a node; not all of them have a field's name.
+pub(super) fn redirections<'t>(node: Node<'t>) -> Tail<'t> {
+    let mut cursor = node.walk();
+    node.children(&mut cursor).filter(|child| child.kind().ends_with("_redirect")).collect()
+}
+
 impl Run<'_> {
+    /// What hangs on a statement that does not take redirections apart itself: a test, a declaration, an assignment.
+    pub(super) fn hung(&mut self, node: Node<'_>, text: &str, flow: &Flow, tail: &Tail<'_>) -> Flow {
+        let takes_apart = matches!(
+            node.kind(),
+            "list"
+                | "pipeline"
+                | "redirected_statement"
+                | "command"
+                | "negated_command"
+                | "subshell"
+                | "for_statement"
+                | "compound_statement"
+                | "do_group"
+                | "if_statement"
+                | "elif_clause"
+                | "else_clause"
+                | "while_statement"
+                | "case_statement"
+                | "case_item"
+                | "c_style_for_statement"
+        );
+        if tail.is_empty() || takes_apart {
+            return flow.clone();
+        }
+        self.around(tail, text, flow)
+    }
+
     /// `cat <<EOF && b` and `cat <<EOF | b`: the grammar keeps the rest of the line inside the here-document.
     pub(super) fn after_heredoc(&mut self, redirect: Node<'_>, text: &str, flow: &Flow) {
         if redirect.kind() != "heredoc_redirect" {
@@ -76,6 +109,7 @@ impl Run<'_> {
             if !self.burn() {
                 break;
             }
+            self.seen.node(node);
             if matches!(node.kind(), "file_redirect" | "herestring_redirect") {
                 self.substitutions(node, text, &Flow::new());
             }
@@ -98,6 +132,7 @@ impl Run<'_> {
                     let arguments: Vec<Node<'_>> =
                         node.children_by_field_name("argument", &mut cursor).collect();
                     for argument in arguments {
+                        self.substitutions(argument, text, &Flow::new());
                         words.extend(self.word(argument, text).words);
                     }
                     self.heredoc_body(node, text, io);
@@ -125,6 +160,7 @@ impl Run<'_> {
         if end.start_byte() < body.end || end.start_byte() > line_end {
             return self.not_understood(text, "it cannot be understood");
         }
+        self.seen.whole(body.clone());
         let body = text.get(body).unwrap_or_default();
         io.input = Some(body.to_owned());
         if !heredoc::is_quoted(source(start, text)) {
@@ -176,6 +212,14 @@ impl Run<'_> {
         let mut floor = self.redirects(tail, text, &mut io, &mut words);
         if !words.is_empty() {
             floor = floor.worst(Judgement::risky("it cannot be understood"));
+        }
+        // Whatever is inside, and if nothing is: the redirection itself is done.
+        match (&floor, tail.first()) {
+            (Judgement::Risky(_) | Judgement::Forbidden(_), Some(first)) => {
+                self.found(source(*first, text), Vec::new(), 0, floor.clone());
+            }
+            (Judgement::Plain, _) => self.unproved = true,
+            _ => {}
         }
         let reads = io.file || io.input.is_some();
         let feed = io.input.or_else(|| flow.feed.clone());

@@ -1,5 +1,6 @@
 //! One look at one command: what was found so far, and the limits that keep it short.
 
+use super::guard::Seen;
 use super::parse;
 use super::scan;
 use super::scope::Scope;
@@ -57,6 +58,8 @@ pub(super) struct Run<'a> {
     /// Whether something was fetched from the network, and all files written so far.
     pub(super) fetches: bool,
     pub(super) written: Vec<PathBuf>,
+    /// What was looked at of the text that is being read.
+    pub(super) seen: Seen,
     fuel: usize,
     texts: usize,
     walks: usize,
@@ -74,6 +77,7 @@ impl<'a> Run<'a> {
             unproved: false,
             fetches: false,
             written: Vec::new(),
+            seen: Seen::default(),
             fuel: FUEL,
             texts: 0,
             walks: 0,
@@ -149,7 +153,10 @@ impl<'a> Run<'a> {
         if tree.root_node().has_error() || !parse::gaps_agree(tree.root_node(), text) {
             return self.not_understood(text, "it cannot be understood");
         }
+        let outer = std::mem::take(&mut self.seen);
         self.walk(tree.root_node(), text, flow);
+        self.unseen(tree.root_node(), text);
+        self.seen = outer;
     }
 
     /// A text that is not understood is risky, and forbidden if something forbidden is in plain sight.
@@ -180,6 +187,11 @@ impl<'a> Run<'a> {
                 .commands
                 .push(Simple { text: "…".to_owned(), words: Vec::new(), prefix: 0, judgement });
         }
+    }
+
+    /// Whether there is more than is looked at.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.exhausted
     }
 
     /// Takes one step; false when there were too many.

@@ -5,7 +5,7 @@
 
 use super::Judgement;
 use super::parse::{gaps_agree, source};
-use super::redirects::Tail;
+use super::redirects::{Tail, redirections};
 use super::run::{Flow, Run};
 use super::scope::Scope;
 use super::simple::Io;
@@ -26,6 +26,7 @@ impl Run<'_> {
     }
 
     fn statement_inner(&mut self, node: Node<'_>, text: &str, flow: &Flow, tail: &Tail<'_>) {
+        let flow = &self.hung(node, text, flow, tail);
         match node.kind() {
             "program" => self.sequence(node, text, flow),
             "list" => self.list(node, text, flow, tail),
@@ -192,8 +193,7 @@ impl Run<'_> {
     }
 
     fn redirected(&mut self, node: Node<'_>, text: &str, flow: &Flow, tail: &Tail<'_>) {
-        let mut cursor = node.walk();
-        let mut all: Tail<'_> = node.children_by_field_name("redirect", &mut cursor).collect();
+        let mut all = redirections(node);
         all.extend(tail.iter().copied());
         match node.child_by_field_name("body") {
             Some(body) => self.statement(body, text, flow, &all),
@@ -205,6 +205,7 @@ impl Run<'_> {
     }
 
     fn simple_command(&mut self, node: Node<'_>, text: &str, flow: &Flow, tail: &Tail<'_>) {
+        self.seen.node(node);
         let mut flow = flow.clone();
         let mut io = Io { piped: flow.piped, input: flow.feed.clone(), ..Io::default() };
         let mut words = Vec::new();
@@ -253,11 +254,11 @@ impl Run<'_> {
     }
 
     fn control(&mut self, node: Node<'_>, text: &str, flow: &Flow, tail: &Tail<'_>) {
+        let flow = self.around(tail, text, &flow.plain());
         if source(node, text).starts_with("((") {
             self.unproved = true;
-            return self.substitutions(node, text, flow);
+            return self.substitutions(node, text, &flow);
         }
-        let flow = self.around(tail, text, &flow.plain());
         let endless = node.kind() == "while_statement" && self.runs_forever(node, text);
         let repeats = matches!(node.kind(), "while_statement" | "c_style_for_statement");
         if repeats {
@@ -335,8 +336,7 @@ impl Run<'_> {
             return self.not_understood(source(node, text), "it cannot be understood");
         };
         let name = source(name, text).to_owned();
-        let mut cursor = node.walk();
-        let tail: Tail<'_> = node.children_by_field_name("redirect", &mut cursor).collect();
+        let tail = redirections(node);
         self.scope.functions.insert(name.clone(), source(body, text).to_owned());
         let flow = Flow { forked: false, piped: false, feed: None, ..flow.plain() };
         self.apart(|run| {
@@ -396,15 +396,16 @@ impl Run<'_> {
     }
 
     fn substitution(&mut self, node: Node<'_>, text: &str, flow: &Flow) {
-        let mut cursor = node.walk();
-        let tail: Tail<'_> = node.children_by_field_name("redirect", &mut cursor).collect();
+        let tail = redirections(node);
         let shown = source(node, text);
+        self.seen.substitution(node);
         self.deeper(shown, |run| {
             run.apart(|run| {
                 if !tail.is_empty() {
                     run.bare_redirects(node, text, flow, &tail);
                 } else if shown.starts_with('`') && shown.contains('\\') {
                     // Inside backticks a backslash is undone before anything else is.
+                    run.seen.whole(node.byte_range());
                     let inner =
                         shown.trim_matches('`').replace("\\`", "`").replace("\\\\", "\\").replace("\\$", "$");
                     run.nested(&inner, flow);
