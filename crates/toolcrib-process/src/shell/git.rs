@@ -2,6 +2,7 @@
 
 use super::Judgement;
 use super::args::{Args, listed};
+use super::longs;
 use super::programs::Cmd;
 use super::run::Run;
 use super::word::Word;
@@ -163,6 +164,11 @@ pub(super) fn is_safe(run: &mut Run<'_>, words: &[Word]) -> bool {
         return false;
     }
     let args = parts.args;
+    let name = Word::exact(&parts.name);
+    let named: Vec<Word> = std::iter::once(name).chain(args.0.iter().cloned()).collect();
+    if !longs::are_known("git", Args(&named)) {
+        return false;
+    }
     let operands = args.operands();
     let only = |allowed: &[&str]| args.0.iter().all(|word| allowed.contains(&word.text.as_str()));
     match parts.name.as_str() {
@@ -289,22 +295,26 @@ fn destroys(name: &str, args: Args<'_>) -> Option<&'static str> {
     lost.then_some("may throw away work that is nowhere else")
 }
 
+/// Options that run a program or write a file, whatever the command.
+const RUNNING: &[&str] = &[
+    "--upload-pack",
+    "--receive-pack",
+    "--exec",
+    "--ext-diff",
+    "--open-files-in-pager",
+    "--template",
+    "--config",
+    "--output",
+];
+
 /// Whether something else would be run.
 fn runs(name: &str, args: Args<'_>) -> Option<&'static str> {
     let operands = args.operands();
     let first = operands.first().map_or("", |word| word.text.as_str());
-    let anywhere =
-        args.begins(&[
-            "--upload-pack",
-            "--receive-pack",
-            "--exec",
-            "--ext-diff",
-            "--open-files-in-pager",
-            "ext::",
-            "--template",
-            "--config",
-            "--output",
-        ]) || operands.iter().any(|word| word.text.contains("ext::") || word.text.starts_with("fd::"));
+    let anywhere = args.begins(&["ext::"])
+        || args.begins(RUNNING)
+        // Any beginning that is long enough to be meant is taken for the whole.
+        || RUNNING.iter().any(|option| option.strip_prefix("--").is_some_and(|name| args.long(name))) || operands.iter().any(|word| word.text.contains("ext::") || word.text.starts_with("fd::"));
     let here = match name {
         "rebase" => args.short("xi") || args.long("exec") || args.long("interactive"),
         "bisect" => first == "run",

@@ -14,6 +14,7 @@ mod filters;
 mod git;
 mod guard;
 mod heredoc;
+mod longs;
 mod network;
 mod options;
 mod parse;

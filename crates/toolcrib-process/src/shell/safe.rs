@@ -2,6 +2,8 @@
 
 use super::args::{Args, listed};
 use super::git;
+use super::longs;
+use super::paths::is_glob;
 use super::programs::base;
 use super::run::Run;
 use super::word::Word;
@@ -107,6 +109,9 @@ pub(super) fn is_safe(run: &mut Run<'_>, words: &[Word]) -> bool {
     if listed(VERSIONED, name) && is_version(name, args) {
         return true;
     }
+    if !longs::are_known(name, args) && name != "git" {
+        return false;
+    }
     let safe = match name {
         "git" => git::is_safe(run, rest),
         "sed" => sed(args),
@@ -155,7 +160,10 @@ impl Reader {
 /// A pattern may match a file whose name is an option: only fine behind `--`, or when it begins with something else.
 fn globs_are_operands(words: &[Word]) -> bool {
     let end = words.iter().position(|word| word.text == "--").unwrap_or(words.len());
-    words.iter().take(end).all(|word| !word.glob || !word.text.starts_with(['*', '?', '[', '-']))
+    words.iter().take(end).all(|word| {
+        let named = word.text.split_once('=').is_some_and(|(option, _)| !is_glob(option) && word.text.starts_with("--"));
+        !word.glob || named || !word.text.starts_with(['*', '?', '[', '-'])
+    })
 }
 
 fn is_version(name: &str, args: Args<'_>) -> bool {
