@@ -160,3 +160,89 @@ fn a_workspace_may_lie_in_a_temporary_directory_or_be_a_home() {
         assert_eq!(verdict(root, command), expected, "{root}: {command}");
     }
 }
+
+#[test]
+fn a_command_is_bare_when_its_words_are_all_there_is() {
+    for command in [
+        "cargo test -p x",
+        "cargo test > out.txt 2>&1",
+        "cargo test 2>/dev/null",
+        "cargo test < in.txt",
+        "cd sub && cargo test",
+        "timeout 5 cargo test",
+        "bash -c 'cargo test'",
+        "if true; then cargo test; fi",
+        "echo x | cargo test",
+        "cargo test <<< x",
+        "python3 x.py < data.txt",
+        "bash x.sh",
+    ] {
+        let found = look(command);
+        let last = found.commands.last().unwrap();
+        assert!(last.bare, "{command}: {last:?}");
+    }
+    for command in [
+        "A=1 cargo test",
+        "env A=1 cargo test",
+        "cargo test > ~/.bashrc",
+        "cargo test > /tmp/x",
+        "cargo test > .git/config",
+        "cargo test >> ../x",
+        "cargo test > $x",
+        "cargo test < /etc/passwd",
+        "{ cargo test; } > /opt/x",
+        "cd .. && cargo test",
+        "cd /tmp && cargo test",
+        "cd $x && cargo test",
+        "cd sub; cd ../..; cargo test",
+        "python3 <<< x",
+        "python3 - <<E\nx\nE",
+        "curl x | python3",
+        "python3 < x",
+        "bash < x",
+        "echo ls | sh -s",
+        "node /dev/stdin < x",
+        "ls | xargs cargo test",
+        "export A=1",
+        "nohup cargo test",
+        "env -C /tmp cargo test",
+    ] {
+        let found = look(command);
+        let last = found.commands.last().unwrap();
+        assert!(!last.bare, "{command}: {last:?}");
+    }
+    let at = Surroundings { roots: vec!["/work/ws".into()], home: None, cwd: "/work/ws/sub".into() };
+    assert!(analyse_argv(&["cargo".to_owned(), "test".to_owned()], &at).commands[0].bare);
+    assert!(!analyse_argv(&["env".to_owned(), "A=1".to_owned(), "ls".to_owned()], &at).commands[0].bare);
+    assert!(!analyse("cd .. && ls", &at).commands[1].bare);
+}
+
+#[test]
+fn a_home_in_a_temporary_directory_is_still_a_home() {
+    let at = Surroundings {
+        roots: vec!["/var/tmp/ws".into()],
+        home: Some("/var/tmp/h".into()),
+        cwd: "/var/tmp/ws".into(),
+    };
+    for (command, expected) in [
+        ("echo x >> ~/.bashrc", "ask"),
+        ("echo x > ~/notes", "ask"),
+        ("rm -rf ~/Documents", "ask"),
+        ("cp x ~/.ssh/", "ask"),
+        ("rm -rf ~", "deny"),
+        ("rm -rf /var/tmp/other", "ask"),
+        ("rm /tmp/x", "ask"),
+        ("mv /tmp/other x", "ask"),
+        ("echo x > /var/tmp/new", "run"),
+        ("mkdir -p /tmp/a/b && touch /tmp/a/b/c && rm -rf /tmp/a/b", "run"),
+        ("d=$(mktemp -d); touch \"$d/x\"; rm -rf \"$d\"", "run"),
+    ] {
+        let got = match analyse(command, &at).judgement() {
+            Judgement::Safe => "allow",
+            Judgement::Plain => "run",
+            Judgement::Risky(_) => "ask",
+            Judgement::Forbidden(_) => "deny",
+        };
+        assert_eq!(got, expected, "{command}");
+    }
+}

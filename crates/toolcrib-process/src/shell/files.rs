@@ -5,7 +5,8 @@ use super::paths::{Loss, loss, takes_all};
 use super::programs::Cmd;
 use super::run::Run;
 use super::word::Word;
-use std::path::PathBuf;
+use super::variables::MKTEMP;
+use std::path::{Path, PathBuf};
 
 /// `rm` and its kin.
 pub(super) fn delete(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
@@ -43,10 +44,9 @@ pub(super) fn deleted(run: &mut Run<'_>, word: &Word, recursive: bool) -> Judgem
                 }
                 Judgement::Plain
             }
-            Loss::Temporary if run.climbs_out(word, &path) => {
-                Judgement::risky("deletes something outside the workspace")
-            }
-            Loss::Temporary => Judgement::Plain,
+            // What the same text made there is its own; anything else may be someone's.
+            Loss::Temporary if !run.climbs_out(word, &path) && made_here(run, &path) => Judgement::Plain,
+            Loss::Temporary => Judgement::risky("deletes something outside the workspace"),
             Loss::Outside => {
                 Judgement::risky("deletes something outside the workspace").worst(run.writes(word))
             }
@@ -55,6 +55,11 @@ pub(super) fn deleted(run: &mut Run<'_>, word: &Word, recursive: bool) -> Judgem
         worst = worst.worst(judgement);
     }
     worst
+}
+
+/// Whether the same text made this, or a directory that holds it.
+fn made_here(run: &Run<'_>, path: &Path) -> bool {
+    path.starts_with(MKTEMP) || run.written.iter().any(|made| path.starts_with(made))
 }
 
 /// `mv`: what is moved away is lost where it was.

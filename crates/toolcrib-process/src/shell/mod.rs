@@ -96,6 +96,12 @@ pub struct Simple {
     pub prefix: usize,
     /// What is known of it.
     pub judgement: Judgement,
+    /// Whether the words are all there is to it, so that a rule about the words may speak for it. False when something else
+    /// has a say: an assignment in front of it (`env A=1 x` too), a redirection other than to `/dev/null`, another
+    /// descriptor or a plain file inside the roots, code that an interpreter is given as input, a program in front that is
+    /// more than a clock or a priority, arguments that come from another program, or a working directory that is not the
+    /// one where the call starts or below it.
+    pub bare: bool,
 }
 
 /// What a command would do.

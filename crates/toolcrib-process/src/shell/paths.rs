@@ -230,7 +230,8 @@ pub(super) fn loss(path: &Path, at: &Surroundings) -> Loss {
     if let Some(root) = at.roots.iter().find(|root| path.starts_with(root)) {
         return inside(path.strip_prefix(root).unwrap_or(path));
     }
-    if is_temporary(path, at) { Loss::Temporary } else { Loss::Outside }
+    let in_home = at.home.as_deref().is_some_and(|home| path.starts_with(home));
+    if is_temporary(path, at) && !in_home { Loss::Temporary } else { Loss::Outside }
 }
 
 fn whole(path: &Path, at: &Surroundings) -> Option<Loss> {
@@ -336,11 +337,12 @@ pub(super) fn place(path: &Path, at: &Surroundings) -> Place {
         let rest = names(path.strip_prefix(root).unwrap_or(path));
         return if rest.iter().any(|name| matches(name, ".git")) { Place::Git } else { Place::Inside };
     }
-    if is_temporary(path, at) {
-        return Place::Temporary;
-    }
     if settings {
         return Place::HomeSettings;
+    }
+    // A home may lie in a temporary directory; what is in it is a person's all the same.
+    if in_home.is_none() && is_temporary(path, at) {
+        return Place::Temporary;
     }
     Place::Outside
 }

@@ -90,7 +90,7 @@ impl Run<'_> {
         if words.is_empty() {
             self.found(source(node, text), Vec::new(), 0, judgement);
         } else {
-            let flow = Flow { floor: judgement, ..flow.clone() };
+            let flow = Flow { floor: judgement, bare: flow.bare && !io.elsewhere, ..flow.clone() };
             self.command(words, &io, source(node, text), &flow);
         }
     }
@@ -223,6 +223,8 @@ impl Run<'_> {
         }
         let reads = io.file || io.input.is_some();
         let feed = io.input.or_else(|| flow.feed.clone());
-        Flow { floor: floor.worst(flow.floor.clone()), feed, piped: flow.piped || reads, forked: flow.forked }
+        let bare = flow.bare && !io.elsewhere;
+        let floor = floor.worst(flow.floor.clone());
+        Flow { floor, feed, piped: flow.piped || reads, forked: flow.forked, bare }
     }
 }

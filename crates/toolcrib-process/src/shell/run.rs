@@ -30,11 +30,18 @@ pub(super) struct Flow {
     pub(super) feed: Option<String>,
     /// Whether it runs beside what started it: in the background, in a pipe or in a substitution.
     pub(super) forked: bool,
+    /// Whether nothing around it changes what its words mean.
+    pub(super) bare: bool,
 }
 
 impl Flow {
     pub(super) fn new() -> Self {
-        Self { floor: Judgement::Safe, piped: false, feed: None, forked: false }
+        Self { floor: Judgement::Safe, piped: false, feed: None, forked: false, bare: true }
+    }
+
+    /// The same, where something else than the words has a say.
+    pub(super) fn not_bare(&self) -> Self {
+        Self { bare: false, ..self.clone() }
     }
 
     /// The same, judged at least as plain.
@@ -44,7 +51,7 @@ impl Flow {
 
     /// Inside a substitution.
     pub(super) fn substituted(&self) -> Self {
-        Self { floor: Judgement::Plain, piped: false, feed: None, forked: true }
+        Self { floor: Judgement::Plain, piped: false, feed: None, forked: true, bare: true }
     }
 }
 
@@ -170,12 +177,24 @@ impl<'a> Run<'a> {
         self.found(text, Vec::new(), 0, judgement);
     }
 
-    /// Notes a program.
+    /// Notes a program that is more than its words.
     pub(super) fn found(&mut self, text: &str, words: Vec<String>, prefix: usize, judgement: Judgement) {
+        self.noted(text, words, prefix, judgement, false);
+    }
+
+    /// Notes a program.
+    pub(super) fn noted(
+        &mut self,
+        text: &str,
+        words: Vec<String>,
+        prefix: usize,
+        judgement: Judgement,
+        bare: bool,
+    ) {
         if self.out.commands.len() >= MOST_COMMANDS {
             return self.exhaust();
         }
-        self.out.commands.push(Simple { text: shown(text), words, prefix, judgement });
+        self.out.commands.push(Simple { text: shown(text), words, prefix, judgement, bare });
     }
 
     /// Notes, once, that there is more than is looked at.
@@ -183,9 +202,8 @@ impl<'a> Run<'a> {
         self.fuel = 0;
         if !std::mem::replace(&mut self.exhausted, true) {
             let judgement = Judgement::risky("it does more than can be looked at");
-            self.out
-                .commands
-                .push(Simple { text: "…".to_owned(), words: Vec::new(), prefix: 0, judgement });
+            let text = "…".to_owned();
+            self.out.commands.push(Simple { text, words: Vec::new(), prefix: 0, judgement, bare: false });
         }
     }
 

@@ -57,7 +57,7 @@ pub(super) fn run(run: &mut Run<'_>, all: &[Word], io: &Io, text: &str, flow: &F
             let proved = !login && word.literal && rest.iter().all(|word| word.known);
             code(run, &word.text, text, &if proved { flow.clone() } else { flow.plain() });
         }
-        Some(word) if !from_input && !is_stdin(&word.text) => script(run, all, word, text, flow),
+        Some(word) if !from_input && !is_stdin(&word.text) => script(run, all, word, io, text, flow),
         _ => input(run, io, text, flow),
     }
 }
@@ -66,7 +66,7 @@ fn is_stdin(path: &str) -> bool {
     matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }
 
-fn script(run: &mut Run<'_>, all: &[Word], file: &Word, text: &str, flow: &Flow) {
+fn script(run: &mut Run<'_>, all: &[Word], file: &Word, io: &Io, text: &str, flow: &Flow) {
     let judgement = if file.text.starts_with("/dev/") || file.text.starts_with("/proc/") {
         Judgement::risky("runs what another program gives it")
     } else if run.fetched(file) {
@@ -84,7 +84,8 @@ fn script(run: &mut Run<'_>, all: &[Word], file: &Word, text: &str, flow: &Flow)
     let all_known = all.iter().all(|word| word.known);
     let words = all.iter().map(|word| word.value().map_or_else(|| word.source.clone(), str::to_owned));
     let words = if all_known || prefix > 0 { words.collect() } else { Vec::new() };
-    run.found(text, words, prefix, judgement.worst(flow.floor.clone()));
+    let bare = run.is_bare(all, io, flow) && all_known;
+    run.noted(text, words, prefix, judgement.worst(flow.floor.clone()), bare);
 }
 
 /// A shell that runs its input.

@@ -2,10 +2,10 @@
 
 use super::args::{Args, listed};
 use super::parse::lookalike;
-use super::paths::{Place, is_secret, place};
+use super::paths::{Place, is_secret, normalise, place};
 use super::run::{Flow, Run};
 use super::word::{HOLE, Word};
-use super::{Judgement, prefix, programs, safe, wrappers};
+use super::{Judgement, code, prefix, programs, safe, shells, wrappers};
 use std::path::{Path, PathBuf};
 
 /// Words that bash takes for syntax where a program's name would stand.
@@ -21,6 +21,8 @@ pub(super) struct Io {
     pub(super) input: Option<String>,
     /// A file is its input.
     pub(super) file: bool,
+    /// Something is redirected that is neither nowhere, a descriptor, nor a plain file inside the roots.
+    pub(super) elsewhere: bool,
 }
 
 /// One redirection to or from a file.
@@ -39,6 +41,9 @@ impl Run<'_> {
         if operator.ends_with('&') && operator != "&" && digits(&target.text) {
             return Judgement::Safe;
         }
+        let paths = self.scope.paths(target);
+        let plain = |path: &PathBuf| path == Path::new("/dev/null") || place(path, self.at) == Place::Inside;
+        io.elsewhere |= paths.is_empty() || target.glob || !paths.iter().all(plain);
         if operator == "<" || operator == "<&" {
             io.file = true;
             return self.reads(target);
@@ -166,7 +171,23 @@ impl Run<'_> {
             judgement = Judgement::Plain;
         }
         let (shown, prefix) = named(&words, &judgement);
-        self.found(text, shown, prefix, judgement);
+        let bare = self.is_bare(&words, io, flow) && !shown.is_empty();
+        self.noted(text, shown, prefix, judgement, bare);
+    }
+
+    /// Whether the words are all there is to a command.
+    pub(super) fn is_bare(&self, words: &[Word], io: &Io, flow: &Flow) -> bool {
+        let start = normalise(&self.at.cwd);
+        let here = !self.scope.cwds.is_empty() && self.scope.cwds.iter().all(|cwd| cwd.starts_with(&start));
+        let name = words.first().map_or("", |word| programs::base(&word.text)).to_ascii_lowercase();
+        let args = Args(words.get(1..).unwrap_or_default());
+        let fed = io.piped || io.file || io.input.is_some();
+        let runs_input = (code::is_interpreter(&name) || shells::is_shell(&name))
+            && (args.operands().is_empty()
+                || args.short("s")
+                || args.any(&["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"]))
+            || args.any(&["-f-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"]);
+        flow.bare && !io.elsewhere && here && !(fed && runs_input)
     }
 
     /// Functions and aliases that the same text defines.

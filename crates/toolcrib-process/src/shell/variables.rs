@@ -42,6 +42,9 @@ const GIT_HARMLESS: &str = "GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE GIT
     GIT_COMMITTER_DATE GIT_TERMINAL_PROMPT GIT_TRACE GIT_OPTIONAL_LOCKS GIT_MERGE_AUTOEDIT \
     GIT_CURL_VERBOSE";
 
+/// What stands for a file or directory that `mktemp` makes.
+pub(super) const MKTEMP: &str = "/tmp/mktemp";
+
 /// Values that turn a pager or an editor off.
 const TURNED_OFF: &[&str] = &["", "cat", "true", ":", "/bin/true", "/bin/cat"];
 
@@ -120,7 +123,7 @@ impl Run<'_> {
                 let root = self.at.roots.iter().find(|root| cwd.is_some_and(|cwd| cwd.starts_with(root)));
                 vec![root.map(|root| root.to_string_lossy().into_owned())]
             }
-            "mktemp" | "mktemp -d" | "mktemp -q" => vec![Some("/tmp/mktemp".to_owned())],
+            "mktemp" | "mktemp -d" | "mktemp -q" => vec![Some(MKTEMP.to_owned())],
             _ if inner.starts_with("echo ") && !inner.contains(|c| "$`\"'\\;|&<>(){}*?[]\n".contains(c)) => {
                 let words = inner.trim_start_matches("echo ").trim();
                 let home = self.home().map(|home| home.to_string_lossy().into_owned());

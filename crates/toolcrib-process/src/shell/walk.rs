@@ -248,7 +248,9 @@ impl Run<'_> {
         worst = worst.worst(self.redirects(tail, text, &mut io, &mut words));
         if assigned {
             worst = worst.worst(Judgement::Plain);
+            flow.bare = false;
         }
+        flow.bare &= !io.elsewhere;
         flow.floor = worst.worst(flow.floor);
         self.command(words, &io, source(node, text), &flow);
     }
@@ -365,7 +367,9 @@ impl Run<'_> {
         } else {
             Judgement::Safe
         };
-        self.found(shown, vec!["[".to_owned()], 1, judgement.worst(flow.floor.clone()));
+        let judgement = judgement.worst(flow.floor.clone());
+        let bare = flow.bare && judgement.rank() < 2;
+        self.noted(shown, vec!["[".to_owned()], 1, judgement, bare);
     }
 
     /// Looks into every substitution below a node.

@@ -138,13 +138,13 @@ pub(super) fn unwrap(run: &mut Run<'_>, words: &[Word], io: &Io, text: &str, flo
         }
         "find" | "gfind" => {
             for inner in after_exec(rest, &["-exec", "-execdir", "-ok", "-okdir"]) {
-                run.command(inner, &Io::default(), text, &flow.plain());
+                run.command(inner, &Io::default(), text, &flow.plain().not_bare());
             }
             return false;
         }
         "fd" | "fdfind" => {
             for inner in after_exec(rest, &["-x", "-X", "--exec", "--exec-batch"]) {
-                run.command(inner, &Io::default(), text, &flow.plain());
+                run.command(inner, &Io::default(), text, &flow.plain().not_bare());
             }
             return false;
         }
@@ -237,7 +237,7 @@ fn wrapped(run: &mut Run<'_>, wrapper: &Wrapper, words: &[Word], io: &Io, text: 
     if inner.is_empty() {
         return false;
     }
-    let mut flow = if wrapper.keeps_safe { flow.clone() } else { flow.plain() };
+    let mut flow = if wrapper.keeps_safe { flow.clone() } else { flow.plain().not_bare() };
     for out in args.values("-o", "--output").iter().filter(|_| matches!(name, "time" | "strace" | "ltrace")) {
         flow.floor = flow.floor.worst(run.writes(out));
     }
@@ -257,6 +257,7 @@ fn env(run: &mut Run<'_>, rest: &[Word], io: &Io, text: &str, flow: &Flow) -> bo
             && !option.starts_with('-')
         {
             flow.floor = flow.floor.worst(run.variable_set(name, word.known.then_some(value)));
+            flow.bare = false;
             words = after;
         } else if matches!(option, "-S" | "--split-string")
             || option.starts_with("-S")
@@ -332,7 +333,7 @@ fn xargs(run: &mut Run<'_>, rest: &[Word], io: &Io, text: &str, flow: &Flow) {
         "-R",
     ];
     let inner = skip_options(rest, takes, 0);
-    let flow = flow.plain();
+    let flow = flow.plain().not_bare();
     if inner.is_empty() {
         return run.found(text, vec!["xargs".to_owned()], 0, flow.floor);
     }
