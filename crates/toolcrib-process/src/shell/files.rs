@@ -347,7 +347,13 @@ pub(super) fn archive(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
         "--remove-files",
         "-F",
     ];
-    if cmd.args.begins(&runs) || (cmd.name.ends_with("tar") && cmd.args.short("P")) {
+    let abbreviated = |option: &&str| {
+        cmd.args.0.iter().any(|word| {
+            let given = word.text.split('=').next().unwrap_or_default();
+            given.len() > 5 && option.starts_with(given)
+        })
+    };
+    if cmd.args.begins(&runs) || runs.iter().any(abbreviated) || (cmd.name.ends_with("tar") && cmd.args.short("P")) {
         worst = worst.worst(Judgement::risky("runs a program, or writes where the archive says"));
     }
     for target in cmd.args.values("-C", "--directory").iter().chain(&cmd.args.values("-d", "--one-top-level"))
@@ -394,6 +400,9 @@ pub(super) fn change_directory(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
 pub(super) fn set_variables(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     run.unproved = true;
     let mut worst = Judgement::Plain;
+    if matches!(cmd.name.as_str(), "mapfile" | "readarray") && cmd.args.short("C") {
+        worst = worst.worst(Judgement::risky("runs something for each line it reads"));
+    }
     if let Some(at) = cmd.args.0.iter().position(|word| cmd.name == "set" && word.text == "--") {
         run.scope.bind_arguments(cmd.args.0.get(at + 1..).unwrap_or_default());
     }

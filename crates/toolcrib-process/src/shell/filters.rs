@@ -47,7 +47,7 @@ pub(super) fn sed(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
 }
 
 /// Whether a sed script has a command that runs a program or writes a file.
-fn sed_acts(script: &str) -> bool {
+pub(super) fn sed_acts(script: &str) -> bool {
     let mut chars = script.chars().peekable();
     while let Some(c) = chars.next() {
         match c {

@@ -304,6 +304,12 @@ pub(super) fn judge(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
         }
     }
     match cmd.name.as_str() {
+        "make" | "gmake"
+            if (cmd.io.piped || cmd.io.input.is_some() || cmd.io.file)
+                && cmd.args.values("-f", "--file").iter().any(|file| file.text == "-" || file.text.starts_with("/dev/")) =>
+        {
+            worst.worst(Judgement::risky("runs what it is given"))
+        }
         "init" if cmd.args.any(&["0", "6"]) => worst.worst(Judgement::forbidden("stops the machine")),
         "sort" | "gsort" => {
             cmd.args.values("-o", "--output").iter().fold(worst, |worst, out| worst.worst(run.writes(out)))

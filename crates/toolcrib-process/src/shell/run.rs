@@ -99,6 +99,11 @@ impl<'a> Run<'a> {
         self
     }
 
+    /// Whether raw text is being searched.
+    pub(super) fn is_scanning(&self) -> bool {
+        self.scans
+    }
+
     /// What was found.
     pub(super) fn finish(mut self) -> Analysis {
         if self.unproved {

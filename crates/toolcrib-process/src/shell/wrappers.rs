@@ -6,7 +6,7 @@ use super::run::{Flow, Run};
 use super::safe::is_trusted;
 use super::simple::Io;
 use super::word::Word;
-use super::{Judgement, shells};
+use super::{Judgement, scan, shells};
 
 /// A program whose words end in another command.
 struct Wrapper {
@@ -28,7 +28,7 @@ const WRAPPERS: &[Wrapper] = &[
     },
     Wrapper {
         names: "builtin nohup setsid fakeroot unbuffer caffeinate catchsegv torsocks proxychains \
-            proxychains4 rlwrap winpty dbus-run-session xvfb-run coproc noglob nocorrect \
+            proxychains4 winpty dbus-run-session coproc noglob nocorrect \
             ccache sccache dotenv",
         takes: &["-a", "-s", "-n", "-f", "-e"],
         operands: 0,
@@ -63,13 +63,98 @@ const WRAPPERS: &[Wrapper] = &[
     },
     Wrapper { names: "busybox toybox", takes: &[], operands: 0, keeps_safe: false },
     Wrapper {
-        names: "chpst softlimit prlimit numactl cpulimit setarch linux64 linux32 eatmydata faketime \
-            ts-node-dev systemd-inhibit choom uclampset setpriv",
-        takes: &["-n", "-l", "-p"],
+        names: "xvfb-run",
+        takes: &["-n", "-s", "-f", "-e", "-w", "-p", "--server-num", "--server-args", "--error-file"],
+        operands: 0,
+        keeps_safe: false,
+    },
+    Wrapper { names: "rlwrap", takes: &["-b", "-C", "-f", "-H", "-s"], operands: 0, keeps_safe: false },
+    Wrapper { names: "linux32 linux64", takes: &[], operands: 0, keeps_safe: false },
+    Wrapper {
+        names: "sem tsp ts daemonize",
+        takes: &["-j", "-a", "-c", "-e", "-o", "-p", "-l", "-u", "-E", "-L", "-D", "-N", "--jobs", "--id"],
+        operands: 0,
+        keeps_safe: false,
+    },
+    Wrapper {
+        names: "chroot",
+        takes: &["-g", "-G", "-u", "-n", "--userspec", "--groups"],
+        operands: 1,
+        keeps_safe: false,
+    },
+    Wrapper {
+        names: "unshare nsenter",
+        takes: &[
+            "-t", "-S", "-G", "-R", "-w", "--target", "--setuid", "--setgid", "--root", "--wd", "--map-user",
+            "--map-group", "--map-users", "--map-groups", "--propagation",
+        ],
+        operands: 0,
+        keeps_safe: false,
+    },
+    Wrapper {
+        names: "systemd-run",
+        takes: &["-p", "-E", "-H", "-M", "-u", "--unit", "--property", "--setenv", "--uid", "--gid", "--slice"],
+        operands: 0,
+        keeps_safe: false,
+    },
+    Wrapper {
+        names: "firejail aa-exec",
+        takes: &["-p", "--profile", "-n", "--namespace"],
+        operands: 0,
+        keeps_safe: false,
+    },
+    Wrapper {
+        names: "proot",
+        takes: &["-r", "-b", "-q", "-w", "-k", "-i", "-R", "-S", "--rootfs", "--bind", "--cwd", "--qemu"],
+        operands: 0,
+        keeps_safe: false,
+    },
+    Wrapper {
+        names: "chpst softlimit prlimit numactl cpulimit eatmydata ts-node-dev systemd-inhibit choom \
+            uclampset setpriv",
+        takes: &[
+            "-n",
+            "-l",
+            "-p",
+            "-N",
+            "-m",
+            "-C",
+            "-i",
+            "--membind",
+            "--cpunodebind",
+            "--physcpubind",
+            "--interleave",
+            "--preferred",
+            "--regid",
+            "--groups",
+            "--bounding-set",
+            "--inh-caps",
+            "--ambient-caps",
+            "--what",
+            "--who",
+            "--why",
+            "--mode",
+        ],
         operands: 0,
         keeps_safe: false,
     },
 ];
+
+/// Wrappers that are a matter of their own, whatever they run, with the reason.
+const ALARMING: &[(&str, &str)] = &[
+    ("changes the machine", "chroot unshare nsenter runcon proot aa-exec setpriv"),
+    ("starts something that outlives it", "systemd-run tsp ts daemonize sem start-stop-daemon at batch"),
+    ("controls containers or machines, which are not confined", "bwrap firejail"),
+];
+
+/// Programs with words of their own before the command, whose place is not worth knowing: wherever a command could begin,
+/// it is looked at, and only what is forbidden counts.
+const ANYWHERE: &str = "setarch perf runcon proot bwrap tmux screen gdb lldb start-stop-daemon dotenv faketime direnv cargo-watch \
+    unshare nsenter systemd-run firejail daemonize tsp sem capsh setpriv entr watchexec nodemon aa-exec script \
+    expect";
+
+/// How many words of such a program are taken for the beginning of a command.
+const CANDIDATES: usize = 4;
 
 /// Pairs of words that run what follows them in a project's environment.
 const PROJECT: &[(&str, &str)] = &[
@@ -108,6 +193,15 @@ pub(super) fn unwrap(run: &mut Run<'_>, words: &[Word], io: &Io, text: &str, flo
     let flow = &if is_trusted(&program.text) { flow.clone() } else { flow.plain() };
     if shells::is_shell(&name) {
         shells::run(run, words, io, text, flow);
+        return true;
+    }
+    if let Some((reason, _)) = ALARMING.iter().find(|(_, names)| listed(names, &name)) {
+        run.found(text, Vec::new(), 0, Judgement::risky(*reason).worst(flow.floor.clone()));
+    }
+    if listed(ANYWHERE, &name) && anywhere(run, rest, text, flow) {
+        return true;
+    }
+    if codes_forbidden(run, &name, rest, io, text) {
         return true;
     }
     if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| listed(wrapper.names, &name)) {
@@ -161,6 +255,122 @@ pub(super) fn unwrap(run: &mut Run<'_>, words: &[Word], io: &Io, text: &str, flo
     true
 }
 
+/// Whether one of the words begins a forbidden command; it is noted.
+fn anywhere(run: &mut Run<'_>, rest: &[Word], text: &str, flow: &Flow) -> bool {
+    let mut left = CANDIDATES;
+    for nth in 0..rest.len() {
+        let Some(inner) = rest.get(nth..).filter(|_| left > 0) else { break };
+        if inner.first().is_none_or(|word| word.is_option() || !word.known) {
+            continue;
+        }
+        left -= 1;
+        let inner: Vec<Word> = match inner.split_first() {
+            // `--exec /bin/rm -- -rf /`
+            Some((program, after)) if after.first().is_some_and(|word| word.text == "--") => {
+                std::iter::once(program).chain(after.iter().skip(1)).cloned().collect()
+            }
+            _ => inner.to_vec(),
+        };
+        if let Some(judgement) = peeked(run, |run| run.command(inner, &Io::default(), text, &flow.plain())) {
+            run.found(text, Vec::new(), 0, judgement);
+            return true;
+        }
+    }
+    false
+}
+
+/// Looks at something without taking it for what is run; why it is forbidden, if it is.
+fn peeked(run: &mut Run<'_>, look: impl FnOnce(&mut Run<'_>)) -> Option<Judgement> {
+    let before = run.out.commands.len();
+    let (reads, writes, network) = (run.out.reads.len(), run.out.writes.len(), run.out.network);
+    let exhausted = run.is_exhausted();
+    run.apart(look);
+    if run.is_exhausted() && !exhausted {
+        // That there was more than is looked at must not be lost with what was only tried.
+        return Some(Judgement::risky("it does more than can be looked at"));
+    }
+    let mut new = run.out.commands.split_off(before.min(run.out.commands.len()));
+    run.out.reads.truncate(reads);
+    run.out.writes.truncate(writes);
+    run.out.network = network;
+    new.retain(|simple| matches!(simple.judgement, Judgement::Forbidden(_)));
+    new.pop().map(|simple| simple.judgement)
+}
+
+/// Programs that may run code from one of their words or their input, in a language of their own: `vim -c '!x'`,
+/// `socat EXEC:x`, `git rebase -x x`, `at <<< x`. Forbidden code in plain sight is noted.
+const CODED: &str = "vim vi nvim view ex vimdiff rvim gvim gdb lldb expect socat tar gtar bsdtar sed gsed git at batch newgrp sg \
+    make gmake mapfile readarray cargo cargo-watch entr watchexec nodemon parallel rush sem tmux screen script \
+    capsh";
+
+/// What stands before code in such a word.
+const CODE_STARTS: &[&str] = &["shell ", "!", "spawn ", "system ", "exec ", "EXEC:", "SYSTEM:", "run ", "pipe "];
+
+fn codes_forbidden(run: &mut Run<'_>, name: &str, rest: &[Word], io: &Io, text: &str) -> bool {
+    if !listed(CODED, name) || run.is_scanning() {
+        return false;
+    }
+    // Words that only say something: a message for git, an argument of what cargo runs, a text for sed.
+    let speaks = |nth: usize, word: &Word| match name {
+        "git" => {
+            let before = nth.checked_sub(1).and_then(|nth| rest.get(nth)).map_or("", |word| word.text.as_str());
+            let settings = rest.first().is_some_and(|word| word.text == "config");
+            !settings
+                && !matches!(before, "-c" | "-x" | "--exec")
+                && !before.ends_with("-filter")
+                && !word.text.starts_with("--exec=")
+                && !word.text.contains("-filter=")
+        }
+        "cargo" => rest.first().is_none_or(|word| word.text != "watch"),
+        "sed" | "gsed" => !super::filters::sed_acts(&word.text),
+        _ => false,
+    };
+    let words = rest.iter().enumerate().filter(|(nth, word)| !speaks(*nth, word));
+    let given = words.map(|(_, word)| &word.text).filter(|text| text.contains([' ', ':', '!']));
+    let reads_input = matches!(name, "at" | "batch" | "newgrp" | "parallel")
+        || matches!(name, "make" | "gmake") && Args(rest).begins(&["-f", "--file", "--makefile"]);
+    let texts: Vec<String> = given.cloned().chain(io.input.clone().filter(|_| reads_input)).collect();
+    let cwd = run.scope.cwds.first().cloned();
+    let trailing: Vec<String> = match (name, rest) {
+        ("git", _) => {
+            let from = rest.iter().position(|word| matches!(word.text.as_str(), "run" | "foreach"));
+            from.map(|at| rest.iter().skip(at + 1).skip_while(|word| word.is_option()))
+                .map(|words| vec![words.map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")])
+                .unwrap_or_default()
+        }
+        ("cargo", [first, after @ ..]) if first.text == "watch" => {
+            let words = after.iter().skip_while(|word| word.is_option());
+            vec![words.map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")]
+        }
+        _ => Vec::new(),
+    };
+    for text_given in texts.iter().chain(&trailing) {
+        let mut pieces = vec![text_given.as_str()];
+        pieces.extend(text_given.split_once('=').map(|(_, value)| value));
+        for start in CODE_STARTS {
+            for piece in pieces.clone() {
+                let found = piece.to_ascii_uppercase().find(&start.to_ascii_uppercase());
+                pieces.extend(found.and_then(|at| piece.get(at + start.len()..)));
+            }
+        }
+        // `1e rm`: sed's command may stand behind an address.
+        if matches!(name, "sed" | "gsed") {
+            pieces.extend(text_given.match_indices('e').filter_map(|(at, _)| text_given.get(at + 1..)).take(16));
+        }
+        let inner = super::code::strings(text_given);
+        pieces.extend(inner.iter().map(String::as_str));
+        let found = pieces.iter().find_map(|piece| {
+            let lines = piece.replace("\\n", "\n").replace("\\t", " ");
+            scan::forbidden(&lines, run.at, cwd.as_deref())
+        });
+        if let Some(reason) = found {
+            run.found(text, Vec::new(), 0, Judgement::Forbidden(reason));
+            return true;
+        }
+    }
+    false
+}
+
 /// The words behind a wrapper's options and operands.
 fn skip_options<'w>(words: &'w [Word], takes: &[&str], operands: usize) -> &'w [Word] {
     let mut rest = words;
@@ -172,8 +382,12 @@ fn skip_options<'w>(words: &'w [Word], takes: &[&str], operands: usize) -> &'w [
                 return rest;
             }
         } else if word.is_option() || (word.text == "-" && left == 0) {
-            rest =
-                if takes.contains(&word.text.as_str()) { after.get(1..).unwrap_or_default() } else { after };
+            // `-fo file`: the last letter of a cluster may take the next word.
+            let letters = word.text.strip_prefix('-').filter(|rest| rest.chars().all(char::is_alphabetic));
+            let last = letters.and_then(|rest| rest.chars().next_back()).map(|c| format!("-{c}"));
+            let taken = takes.contains(&word.text.as_str())
+                || word.text.len() == 3 && last.is_some_and(|last| takes.contains(&last.as_str()));
+            rest = if taken { after.get(1..).unwrap_or_default() } else { after };
         } else if left > 0 {
             left -= 1;
             rest = after;
@@ -230,10 +444,26 @@ fn wrapped(run: &mut Run<'_>, wrapper: &Wrapper, words: &[Word], io: &Io, text: 
     if name == "command" && args.short("vV") {
         return false;
     }
+    if name == "setpriv" && (args.long("reuid") || args.long("ruid") || args.long("euid")) {
+        run.found(text, Vec::new(), 0, Judgement::forbidden("takes on another user's rights"));
+        return true;
+    }
     if matches!(name, "perf" | "dotenv") && !rest.is_empty() {
         return false;
     }
     let inner = skip_options(rest, wrapper.takes, wrapper.operands);
+    // What was taken for an option's value may be the command after all.
+    for nth in 0..rest.len().saturating_sub(inner.len()) {
+        let Some(skipped) = rest.get(nth..).filter(|words| words.first().is_some_and(|word| !word.is_option()))
+        else {
+            continue;
+        };
+        let look = |run: &mut Run<'_>| run.command(skipped.to_vec(), io, text, &flow.plain());
+        if let Some(judgement) = peeked(run, look) {
+            run.found(text, Vec::new(), 0, judgement);
+            return true;
+        }
+    }
     if inner.is_empty() {
         return false;
     }
