@@ -161,6 +161,12 @@ fn huge_inputs_are_risky_at_once() {
         ("stars", format!("rm -rf {}", "*".repeat(60_000))),
         ("brackets", format!("rm -rf {}", "[".repeat(30_000))),
         ("dots", format!("rm -rf {}x", "../".repeat(20_000))),
+        ("wrappers that are tried", format!("{}ls", "setarch ".repeat(100))),
+        ("many wrappers that are tried", format!("{}ls", "timeout setarch tsp ".repeat(3_000))),
+        ("broken wrappers that are tried", "setarch setarch perf tsp unshare x;".repeat(1_500) + "< <"),
+        ("code that is tried", format!("vim {}", "'!ls; system x' ".repeat(3_000))),
+        ("one long code that is tried", format!("sed '1e {}'", "else; ".repeat(8_000))),
+        ("substitutions the grammar does not see", format!("echo {}", "${x#`a`} ".repeat(5_000))),
         ("here-documents", "cat <<E\nx\nE\n".repeat(5_000)),
     ];
     let at = surroundings();
@@ -184,6 +190,8 @@ fn a_small_stack_is_enough() {
         format!("echo {}ls{}", "$(echo ".repeat(63), ")".repeat(63)),
         format!("{}ls", "nice ".repeat(500)),
         format!("{}ls{}", "if ls; then ".repeat(200), "; fi".repeat(200)),
+        format!("{}ls", "timeout setarch ".repeat(100)),
+        format!("echo {}ls{}", "${x#$(echo ".repeat(30), ")}".repeat(30)),
     ];
     let thread = std::thread::Builder::new().stack_size(1024 * 1024).spawn(move || {
         for text in texts {

@@ -4,8 +4,8 @@ use super::Judgement;
 use super::paths::{Loss, loss, takes_all};
 use super::programs::Cmd;
 use super::run::Run;
-use super::word::Word;
 use super::variables::MKTEMP;
+use super::word::Word;
 use std::path::{Path, PathBuf};
 
 /// `rm` and its kin.
@@ -353,7 +353,10 @@ pub(super) fn archive(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
             given.len() > 5 && option.starts_with(given)
         })
     };
-    if cmd.args.begins(&runs) || runs.iter().any(abbreviated) || (cmd.name.ends_with("tar") && cmd.args.short("P")) {
+    if cmd.args.begins(&runs)
+        || runs.iter().any(abbreviated)
+        || (cmd.name.ends_with("tar") && cmd.args.short("P"))
+    {
         worst = worst.worst(Judgement::risky("runs a program, or writes where the archive says"));
     }
     for target in cmd.args.values("-C", "--directory").iter().chain(&cmd.args.values("-d", "--one-top-level"))

@@ -95,7 +95,10 @@ impl Run<'_> {
                 Some((code, _)) => {
                     self.apart(|run| run.nested(&code, &Flow::new().substituted()));
                     // Where it ends is certain only if nothing in it could hide a bracket.
-                    if code.contains(['#', '\\', '\'', '"', '`']) || code.contains("<<") || code.contains("case") {
+                    if code.contains(['#', '\\', '\'', '"', '`'])
+                        || code.contains("<<")
+                        || code.contains("case")
+                    {
                         self.found(rest, Vec::new(), 0, Judgement::risky("it cannot be understood"));
                     }
                 }

@@ -306,7 +306,11 @@ pub(super) fn judge(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     match cmd.name.as_str() {
         "make" | "gmake"
             if (cmd.io.piped || cmd.io.input.is_some() || cmd.io.file)
-                && cmd.args.values("-f", "--file").iter().any(|file| file.text == "-" || file.text.starts_with("/dev/")) =>
+                && cmd
+                    .args
+                    .values("-f", "--file")
+                    .iter()
+                    .any(|file| file.text == "-" || file.text.starts_with("/dev/")) =>
         {
             worst.worst(Judgement::risky("runs what it is given"))
         }

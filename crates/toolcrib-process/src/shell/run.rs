@@ -16,6 +16,9 @@ const FUEL: usize = 100_000;
 const DEEPEST_TEXT: usize = 8;
 /// How deep syntax is followed, over all texts.
 const DEEPEST_WALK: usize = 120;
+/// How many words are tried as the beginning of a command.
+const PEEKS: usize = 64;
+const PEEKS_IN_A_SCAN: usize = 3;
 /// The longest text shown for one program, in characters.
 const SHOWN: usize = 2000;
 
@@ -70,6 +73,7 @@ pub(super) struct Run<'a> {
     fuel: usize,
     texts: usize,
     walks: usize,
+    peeks: usize,
     exhausted: bool,
     /// Raw text is being searched: a text that is not understood is not searched again.
     scans: bool,
@@ -88,6 +92,7 @@ impl<'a> Run<'a> {
             fuel: FUEL,
             texts: 0,
             walks: 0,
+            peeks: PEEKS,
             exhausted: false,
             scans: false,
         }
@@ -96,6 +101,7 @@ impl<'a> Run<'a> {
     /// The same, for a search of raw text.
     pub(super) fn scanning(mut self) -> Self {
         self.scans = true;
+        self.peeks = PEEKS_IN_A_SCAN;
         self
     }
 
@@ -210,6 +216,12 @@ impl<'a> Run<'a> {
             let text = "…".to_owned();
             self.out.commands.push(Simple { text, words: Vec::new(), prefix: 0, judgement, bare: false });
         }
+    }
+
+    /// Takes one look at what may be a command; false when there were too many.
+    pub(super) fn peeks(&mut self) -> bool {
+        self.peeks = self.peeks.saturating_sub(1);
+        self.peeks > 0
     }
 
     /// Whether there is more than is looked at.

@@ -161,7 +161,10 @@ impl Reader {
 fn globs_are_operands(words: &[Word]) -> bool {
     let end = words.iter().position(|word| word.text == "--").unwrap_or(words.len());
     words.iter().take(end).all(|word| {
-        let named = word.text.split_once('=').is_some_and(|(option, _)| !is_glob(option) && word.text.starts_with("--"));
+        let named = word
+            .text
+            .split_once('=')
+            .is_some_and(|(option, _)| !is_glob(option) && word.text.starts_with("--"));
         !word.glob || named || !word.text.starts_with(['*', '?', '[', '-'])
     })
 }

@@ -85,15 +85,40 @@ const WRAPPERS: &[Wrapper] = &[
     Wrapper {
         names: "unshare nsenter",
         takes: &[
-            "-t", "-S", "-G", "-R", "-w", "--target", "--setuid", "--setgid", "--root", "--wd", "--map-user",
-            "--map-group", "--map-users", "--map-groups", "--propagation",
+            "-t",
+            "-S",
+            "-G",
+            "-R",
+            "-w",
+            "--target",
+            "--setuid",
+            "--setgid",
+            "--root",
+            "--wd",
+            "--map-user",
+            "--map-group",
+            "--map-users",
+            "--map-groups",
+            "--propagation",
         ],
         operands: 0,
         keeps_safe: false,
     },
     Wrapper {
         names: "systemd-run",
-        takes: &["-p", "-E", "-H", "-M", "-u", "--unit", "--property", "--setenv", "--uid", "--gid", "--slice"],
+        takes: &[
+            "-p",
+            "-E",
+            "-H",
+            "-M",
+            "-u",
+            "--unit",
+            "--property",
+            "--setenv",
+            "--uid",
+            "--gid",
+            "--slice",
+        ],
         operands: 0,
         keeps_safe: false,
     },
@@ -155,6 +180,8 @@ const ANYWHERE: &str = "setarch perf runcon proot bwrap tmux screen gdb lldb sta
 
 /// How many words of such a program are taken for the beginning of a command.
 const CANDIDATES: usize = 4;
+/// With how many words that is done.
+const WORDS: usize = 200;
 
 /// Pairs of words that run what follows them in a project's environment.
 const PROJECT: &[(&str, &str)] = &[
@@ -257,6 +284,10 @@ pub(super) fn unwrap(run: &mut Run<'_>, words: &[Word], io: &Io, text: &str, flo
 
 /// Whether one of the words begins a forbidden command; it is noted.
 fn anywhere(run: &mut Run<'_>, rest: &[Word], text: &str, flow: &Flow) -> bool {
+    if rest.len() > WORDS {
+        run.found(text, Vec::new(), 0, Judgement::risky("it does more than can be looked at"));
+        return true;
+    }
     let mut left = CANDIDATES;
     for nth in 0..rest.len() {
         let Some(inner) = rest.get(nth..).filter(|_| left > 0) else { break };
@@ -281,6 +312,9 @@ fn anywhere(run: &mut Run<'_>, rest: &[Word], text: &str, flow: &Flow) -> bool {
 
 /// Looks at something without taking it for what is run; why it is forbidden, if it is.
 fn peeked(run: &mut Run<'_>, look: impl FnOnce(&mut Run<'_>)) -> Option<Judgement> {
+    if !run.peeks() {
+        return Some(Judgement::risky("it does more than can be looked at"));
+    }
     let before = run.out.commands.len();
     let (reads, writes, network) = (run.out.reads.len(), run.out.writes.len(), run.out.network);
     let exhausted = run.is_exhausted();
@@ -303,8 +337,12 @@ const CODED: &str = "vim vi nvim view ex vimdiff rvim gvim gdb lldb expect socat
     make gmake mapfile readarray cargo cargo-watch entr watchexec nodemon parallel rush sem tmux screen script \
     capsh";
 
+/// How many of its words are searched.
+const TEXTS: usize = 16;
+
 /// What stands before code in such a word.
-const CODE_STARTS: &[&str] = &["shell ", "!", "spawn ", "system ", "exec ", "EXEC:", "SYSTEM:", "run ", "pipe "];
+const CODE_STARTS: &[&str] =
+    &["shell ", "!", "spawn ", "system ", "exec ", "EXEC:", "SYSTEM:", "run ", "pipe "];
 
 fn codes_forbidden(run: &mut Run<'_>, name: &str, rest: &[Word], io: &Io, text: &str) -> bool {
     if !listed(CODED, name) || run.is_scanning() {
@@ -313,7 +351,8 @@ fn codes_forbidden(run: &mut Run<'_>, name: &str, rest: &[Word], io: &Io, text: 
     // Words that only say something: a message for git, an argument of what cargo runs, a text for sed.
     let speaks = |nth: usize, word: &Word| match name {
         "git" => {
-            let before = nth.checked_sub(1).and_then(|nth| rest.get(nth)).map_or("", |word| word.text.as_str());
+            let before =
+                nth.checked_sub(1).and_then(|nth| rest.get(nth)).map_or("", |word| word.text.as_str());
             let settings = rest.first().is_some_and(|word| word.text == "config");
             !settings
                 && !matches!(before, "-c" | "-x" | "--exec")
@@ -344,7 +383,7 @@ fn codes_forbidden(run: &mut Run<'_>, name: &str, rest: &[Word], io: &Io, text: 
         }
         _ => Vec::new(),
     };
-    for text_given in texts.iter().chain(&trailing) {
+    for text_given in texts.iter().chain(&trailing).take(TEXTS) {
         let mut pieces = vec![text_given.as_str()];
         pieces.extend(text_given.split_once('=').map(|(_, value)| value));
         for start in CODE_STARTS {
@@ -355,7 +394,9 @@ fn codes_forbidden(run: &mut Run<'_>, name: &str, rest: &[Word], io: &Io, text: 
         }
         // `1e rm`: sed's command may stand behind an address.
         if matches!(name, "sed" | "gsed") {
-            pieces.extend(text_given.match_indices('e').filter_map(|(at, _)| text_given.get(at + 1..)).take(16));
+            pieces.extend(
+                text_given.match_indices('e').filter_map(|(at, _)| text_given.get(at + 1..)).take(16),
+            );
         }
         let inner = super::code::strings(text_given);
         pieces.extend(inner.iter().map(String::as_str));
@@ -453,8 +494,9 @@ fn wrapped(run: &mut Run<'_>, wrapper: &Wrapper, words: &[Word], io: &Io, text: 
     }
     let inner = skip_options(rest, wrapper.takes, wrapper.operands);
     // What was taken for an option's value may be the command after all.
-    for nth in 0..rest.len().saturating_sub(inner.len()) {
-        let Some(skipped) = rest.get(nth..).filter(|words| words.first().is_some_and(|word| !word.is_option()))
+    for nth in 0..rest.len().saturating_sub(inner.len()).min(WORDS) {
+        let Some(skipped) =
+            rest.get(nth..).filter(|words| words.first().is_some_and(|word| !word.is_option()))
         else {
             continue;
         };
