@@ -194,6 +194,9 @@ pub(super) fn interpreter(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
             if run.fetched(word) {
                 return Judgement::risky("runs what it has just fetched");
             }
+            if let Some(given) = cmd.io.given.as_deref().filter(|_| text.starts_with("/dev/fd")) {
+                worst = worst.worst(danger(run, given, name));
+            }
             return worst.worst(script(cmd, word));
         } else if matches!(text, "-m" | "--version" | "-V" | "--help" | "-h" | "-v") {
             return worst.worst(module(words.next()));
@@ -328,8 +331,8 @@ pub(super) fn source(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     run.unproved = true;
     let Some(file) = cmd.args.0.first() else { return Judgement::Plain };
     if file.text.starts_with("/dev/") {
-        if let Some(input) = &cmd.io.input {
-            run.nested(input, &Flow::new().plain());
+        for code in cmd.io.given.iter().chain(&cmd.io.input) {
+            run.nested(code, &Flow::new().plain());
         }
         return Judgement::risky("runs what it is given");
     }

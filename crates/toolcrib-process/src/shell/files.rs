@@ -418,9 +418,39 @@ pub(super) fn set_variables(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
             continue;
         }
         run.scope.set(name, None);
+        run.scope.set_array(name, None, false);
         if word.text.contains('=') {
             worst = worst.worst(run.variable_set(name, word.known.then_some(value)));
         }
     }
+    if let Some(input) = &cmd.io.input {
+        read_input(run, cmd, input);
+    }
     worst
+}
+
+/// `read x <<< text`, `mapfile a <<< text`: what the variables may then hold.
+fn read_input(run: &mut Run<'_>, cmd: &Cmd<'_>, input: &str) {
+    let mapfile = matches!(cmd.name.as_str(), "mapfile" | "readarray");
+    let takes: &[&str] = if mapfile {
+        &["-d", "-n", "-O", "-s", "-u", "-C", "-c"]
+    } else {
+        &["-a", "-d", "-i", "-n", "-N", "-p", "-t", "-u"]
+    };
+    let names = cmd.args.operands_but(takes);
+    let lines = input.lines().take(16);
+    if mapfile {
+        let name = names.last().map_or("MAPFILE", |word| word.text.as_str());
+        run.scope.set_array(name, Some(lines.map(str::to_owned).collect()), false);
+    } else if cmd.name == "read" {
+        let lines: Vec<&str> = lines.collect();
+        for (nth, name) in names.iter().enumerate() {
+            let last = nth + 1 == names.len();
+            let part = |line: &&str| {
+                let words = line.split_whitespace().skip(nth);
+                if last { words.collect::<Vec<_>>().join(" ") } else { words.take(1).collect() }
+            };
+            run.scope.set_any(&name.text, lines.iter().map(part).collect());
+        }
+    }
 }

@@ -314,6 +314,13 @@ pub(super) fn judge(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
         {
             worst.worst(Judgement::risky("runs what it is given"))
         }
+        "hash" => {
+            let programs = cmd.args.values("-p", "");
+            if let (Some(program), Some(name)) = (programs.first(), cmd.args.operands_but(&["-p"]).first()) {
+                run.scope.aliases.insert(name.text.clone(), program.text.clone());
+            }
+            worst
+        }
         "init" if cmd.args.any(&["0", "6"]) => worst.worst(Judgement::forbidden("stops the machine")),
         "sort" | "gsort" => {
             cmd.args.values("-o", "--output").iter().fold(worst, |worst, out| worst.worst(run.writes(out)))
@@ -324,7 +331,9 @@ pub(super) fn judge(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
         },
         "printf" if cmd.args.any(&["-v"]) => {
             let name = cmd.args.values("-v", "");
-            name.iter().for_each(|word| run.scope.set(&word.text, None));
+            let format = cmd.args.operands_but(&["-v"]).first().and_then(|word| word.value()).map(str::to_owned);
+            let value = format.filter(|format| !format.contains(['%', '\\']));
+            name.iter().for_each(|word| run.scope.set(&word.text, value.clone()));
             worst.worst(Judgement::Plain)
         }
         _ => worst,

@@ -192,6 +192,10 @@ impl Run<'_> {
         let mut targets = targets.into_iter();
         let Some(first) = targets.next() else { return Judgement::Safe };
         let Expanded { words: target, odd, flood } = self.word(first, text);
+        if first.kind() == "process_substitution" && operator.ends_with('<') {
+            io.input = self.spelled_output(first, text).or(io.input.take());
+            io.piped = true;
+        }
         for rest in targets {
             words.extend(self.word(rest, text).words);
         }

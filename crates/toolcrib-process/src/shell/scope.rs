@@ -18,6 +18,8 @@ pub(super) struct Scope {
     pub(super) before_cd: Option<Vec<PathBuf>>,
     /// What variables may be; `None` among the values: anything.
     vars: HashMap<String, Vec<Option<String>>>,
+    /// What arrays hold, where all of it is known.
+    arrays: HashMap<String, Vec<String>>,
     /// The bodies of functions.
     pub(super) functions: HashMap<String, String>,
     /// What aliases stand for.
@@ -72,8 +74,33 @@ impl Scope {
         self.bind("*", words);
     }
 
+    /// Gives a variable one of several values, or one that only running would tell.
+    pub(super) fn set_any(&mut self, name: &str, values: Vec<String>) {
+        let values = values.into_iter().take(MOST).map(Some).chain([None]);
+        self.vars.insert(name.to_owned(), values.collect());
+    }
+
+    /// Gives an array its elements, or more of them; `None`: they are not known.
+    pub(super) fn set_array(&mut self, name: &str, words: Option<Vec<String>>, appends: bool) {
+        let name = name.split('[').next().unwrap_or(name);
+        match words {
+            Some(words) if appends => self.arrays.entry(name.to_owned()).or_default().extend(words),
+            Some(words) => drop(self.arrays.insert(name.to_owned(), words)),
+            None => drop(self.arrays.remove(name)),
+        }
+        if self.arrays.get(name).is_some_and(|words| words.len() > MOST) {
+            self.arrays.remove(name);
+        }
+    }
+
+    /// What an array holds.
+    pub(super) fn array(&self, name: &str) -> Option<&[String]> {
+        self.arrays.get(name).map(Vec::as_slice)
+    }
+
     /// Forgets what a variable is.
     pub(super) fn forget(&mut self, name: &str) {
+        self.arrays.remove(name.split('[').next().unwrap_or(name));
         self.vars.entry(name.to_owned()).or_default().push(None);
     }
 

@@ -76,6 +76,11 @@ fn script(run: &mut Run<'_>, all: &[Word], file: &Word, io: &Io, text: &str, flo
     } else {
         Judgement::risky("runs a script that only running it would tell")
     };
+    if let Some(given) = io.given.as_deref().filter(|_| file.text.starts_with("/dev/")) {
+        let before = run.out.commands.len();
+        run.nested(given, &flow.plain());
+        keep_bad(run, before, text);
+    }
     if !file.known {
         return run.found(text, Vec::new(), 0, judgement.worst(flow.floor.clone()));
     }

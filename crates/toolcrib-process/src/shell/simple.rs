@@ -21,6 +21,8 @@ pub(super) struct Io {
     pub(super) input: Option<String>,
     /// A file is its input.
     pub(super) file: bool,
+    /// What a process substitution among its words gives, as far as it is spelled out.
+    pub(super) given: Option<String>,
     /// Something is redirected that is neither nowhere, a descriptor, nor a plain file inside the roots.
     pub(super) elsewhere: bool,
 }

@@ -86,6 +86,27 @@ pub(super) fn hijacks(name: &str, value: Option<&str>) -> bool {
         || pager
 }
 
+/// What `printf` and `echo` print, where that is spelled out, quotes and all.
+fn printed(command: &str) -> Option<String> {
+    let (program, rest) = command.split_once(' ')?;
+    let rest = rest.trim();
+    if !matches!(program, "echo" | "printf") || rest.contains(|c| "$`\\;|&<>(){}*?[]~#\n".contains(c)) {
+        return None;
+    }
+    let quotes = |quote: char| rest.matches(quote).count();
+    if program == "echo" && quotes('"') + quotes('\'') == 0 {
+        return None;
+    }
+    let plain = (quotes('"') == 0 || quotes('\'') == 0) && quotes('"') % 2 == 0 && quotes('\'') % 2 == 0;
+    let text = plain.then(|| rest.replace(['"', '\''], ""))?;
+    if program == "echo" {
+        return Some(text.strip_prefix("-n ").unwrap_or(&text).to_owned());
+    }
+    let text = text.strip_prefix("-- ").unwrap_or(&text);
+    let text = text.strip_prefix("%s ").or_else(|| text.strip_prefix("%b ")).unwrap_or(text);
+    (!text.contains('%')).then(|| text.to_owned())
+}
+
 impl Run<'_> {
     /// What a variable written like this may be.
     pub(super) fn variable(&self, written: &str) -> Vec<Option<String>> {
@@ -98,6 +119,11 @@ impl Run<'_> {
         let mut values = if name.is_empty() { vec![None] } else { self.scope.get(name) };
         if operator.is_empty() || operator == ":?" {
             return values;
+        }
+        if let Some(nth) = operator.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'))
+            && let (Some(array), Ok(nth)) = (self.scope.array(name), nth.parse::<usize>())
+        {
+            return vec![array.get(nth).cloned(), None];
         }
         // An operator makes something else of it; its default, if it has one, is in plain sight.
         for start in [":-", ":=", ":+", "-", "=", "+"] {
@@ -124,6 +150,7 @@ impl Run<'_> {
                 vec![root.map(|root| root.to_string_lossy().into_owned())]
             }
             "mktemp" | "mktemp -d" | "mktemp -q" => vec![Some(MKTEMP.to_owned())],
+            _ if printed(inner).is_some() => vec![printed(inner)],
             _ if inner.starts_with("echo ") && !inner.contains(|c| "$`\"'\\;|&<>(){}*?[]\n".contains(c)) => {
                 let words = inner.trim_start_matches("echo ").trim();
                 let home = self.home().map(|home| home.to_string_lossy().into_owned());
@@ -171,7 +198,13 @@ impl Run<'_> {
             Some(_) => None,
         };
         let appends = source(node, text).get(written.len()..).is_some_and(|rest| rest.starts_with("+="));
-        let value = value.filter(|_| !appends);
+        let value = if appends { self.appended(&written, value) } else { value };
+        if let Some(array) = node.child_by_field_name("value").filter(|value| value.kind() == "array") {
+            let words = self.elements(array, text).filter(|_| !self.scope.maybe);
+            self.scope.set_array(&written, words, appends);
+        } else if indexed || appends {
+            self.scope.set_array(written.split('[').next().unwrap_or(&written), None, false);
+        }
         if indexed {
             let risky = source(name, text).contains("$(") || source(name, text).contains('`');
             let judgement = Judgement::risky("an index that runs something");
@@ -182,6 +215,39 @@ impl Run<'_> {
             self.scope.set(&written, value);
         }
         judgement
+    }
+
+    /// What a variable holds when this is put behind it.
+    fn appended(&self, name: &str, value: Option<String>) -> Option<String> {
+        match self.scope.get(name).as_slice() {
+            [Some(before)] if before.len() < 4096 => value.map(|value| format!("{before}{value}")),
+            _ => None,
+        }
+    }
+
+    /// The elements of an array that is spelled out.
+    fn elements(&mut self, array: Node<'_>, text: &str) -> Option<Vec<String>> {
+        let mut cursor = array.walk();
+        let children: Vec<Node<'_>> = array.named_children(&mut cursor).collect();
+        let mut out = Vec::new();
+        for child in children {
+            if source(child, text).starts_with('[') {
+                return None;
+            }
+            for word in self.word(child, text).words {
+                out.push(word.value()?.to_owned());
+            }
+        }
+        Some(out)
+    }
+
+    /// The elements that a word such as `"${a[@]}"` stands for.
+    pub(super) fn whole_array(&self, written: &str) -> Option<Vec<Word>> {
+        let inner = written.trim_matches('"').strip_prefix("${")?.strip_suffix('}')?;
+        let name = inner.strip_suffix("[@]").or_else(|| inner.strip_suffix("[*]"))?;
+        let known = |text: &String| Word { literal: false, source: written.to_owned(), ..Word::exact(text) };
+        // It may have been changed in ways that are not followed: then it is something else.
+        Some(self.scope.array(name)?.iter().map(known).chain([Word::unknown(written)]).collect())
     }
 
     pub(super) fn variable_set(&self, name: &str, value: Option<&str>) -> Judgement {

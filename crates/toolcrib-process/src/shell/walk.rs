@@ -150,7 +150,7 @@ impl Run<'_> {
     }
 
     /// What a stage of a pipe writes, if it is spelled out: `echo text`, a here-document.
-    fn spelled_output(&mut self, node: Node<'_>, text: &str) -> Option<String> {
+    pub(super) fn spelled_output(&mut self, node: Node<'_>, text: &str) -> Option<String> {
         let mut out = String::new();
         let mut stack = vec![node];
         while let Some(node) = stack.pop() {
@@ -231,11 +231,17 @@ impl Run<'_> {
                 "comment" => {}
                 _ => {
                     let Expanded { words: mut more, odd, flood } = self.word(child, text);
-                    if child.kind() == "command_name" && source(child, text).contains(['(', '`']) {
-                        // A program's name that is computed is not worth following.
-                        more = vec![Word::unknown(source(child, text))];
+                    if child.kind() == "command_name" && source(child, text).contains(['(', '`', '[']) {
+                        // A program's name that is computed, or one of an array, is followed only to what is spelled out.
+                        worst = worst.worst(Judgement::risky("which program runs is only known by running it"));
+                        if more.first().is_none_or(|word| !word.known) {
+                            more = vec![Word::unknown(source(child, text))];
+                        }
                     }
                     words.extend(more);
+                    if child.kind() == "process_substitution" {
+                        io.given = self.spelled_output(child, text).or(io.given);
+                    }
                     self.substitutions(child, text, &flow);
                     if odd {
                         worst = worst.worst(Judgement::risky("it cannot be understood"));
@@ -422,6 +428,9 @@ impl Run<'_> {
 
     /// Reads one word.
     pub(super) fn word(&mut self, node: Node<'_>, text: &str) -> Expanded {
+        if let Some(words) = self.whole_array(source(node, text)) {
+            return Expanded { words, odd: false, flood: false };
+        }
         let mut gaps = Vec::new();
         let mut stack = vec![node];
         while let Some(inner) = stack.pop() {

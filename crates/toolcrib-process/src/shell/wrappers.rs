@@ -513,6 +513,9 @@ fn wrapped(run: &mut Run<'_>, wrapper: &Wrapper, words: &[Word], io: &Io, text: 
     for out in args.values("-o", "--output").iter().filter(|_| matches!(name, "time" | "strace" | "ltrace")) {
         flow.floor = flow.floor.worst(run.writes(out));
     }
+    if name == "coproc" && inner.iter().any(|word| word.text == "{") {
+        run.not_understood(text, "it cannot be understood");
+    }
     if name == "coproc" {
         flow.floor = flow.floor.worst(Judgement::risky("runs beside what started it"));
     }
