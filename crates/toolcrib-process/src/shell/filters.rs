@@ -4,7 +4,7 @@ use super::code::strings;
 use super::programs::Cmd;
 use super::run::Run;
 use super::word::{HOLE, Word};
-use super::{Judgement, scan};
+use super::{Judgement, safe, scan};
 
 /// `sed`: what it edits in place, and commands of its own that run or write.
 pub(super) fn sed(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
@@ -108,7 +108,7 @@ pub(super) fn awk(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
     ]);
     let mut codes: Vec<Word> = cmd.args.values("-e", "--source");
     codes.extend(operands.first().map(|word| (*word).clone()));
-    let mut worst = Judgement::Plain;
+    let mut worst = if safe::awk(cmd.args) { Judgement::Safe } else { Judgement::Plain };
     if cmd.args.any(&["-l", "--load"]) {
         worst = worst.worst(Judgement::risky("loads code"));
     }

@@ -215,9 +215,16 @@ pub(super) fn is_safe(run: &mut Run<'_>, words: &[Word]) -> bool {
         "reflog" => operands.first().is_none_or(|word| word.text == "show"),
         "submodule" => operands.first().is_some_and(|word| word.text == "status"),
         "config" => {
-            args.begins(&["--get"])
-                && operands.len() == 1
-                && !operands.iter().any(|word| word.text.contains("token"))
+            let list = args.0.iter().all(|word| {
+                matches!(
+                    word.text.as_str(),
+                    "--list" | "-l" | "--show-origin" | "--show-scope" | "--name-only" | "--local"
+                )
+            });
+            list && args.any(&["--list", "-l"])
+                || args.begins(&["--get"])
+                    && operands.len() == 1
+                    && !operands.iter().any(|word| word.text.contains("token"))
         }
         "symbolic-ref" => operands.len() == 1 && !args.short("dm") && !args.long("delete"),
         "bisect" => operands.first().is_some_and(|word| word.text == "log"),

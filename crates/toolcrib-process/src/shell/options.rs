@@ -331,7 +331,8 @@ pub(super) fn judge(run: &mut Run<'_>, cmd: &Cmd<'_>) -> Judgement {
         },
         "printf" if cmd.args.any(&["-v"]) => {
             let name = cmd.args.values("-v", "");
-            let format = cmd.args.operands_but(&["-v"]).first().and_then(|word| word.value()).map(str::to_owned);
+            let format =
+                cmd.args.operands_but(&["-v"]).first().and_then(|word| word.value()).map(str::to_owned);
             let value = format.filter(|format| !format.contains(['%', '\\']));
             name.iter().for_each(|word| run.scope.set(&word.text, value.clone()));
             worst.worst(Judgement::Plain)

@@ -124,6 +124,13 @@ pub(super) fn is_safe(run: &mut Run<'_>, words: &[Word]) -> bool {
                     .iter()
                     .all(|word| word.text.starts_with('+'))
         }
+        "ps" => args.0.iter().all(|word| {
+            matches!(
+                word.text.as_str(),
+                "aux" | "ax" | "auxww" | "-ef" | "-e" | "-A" | "-aux" | "-f" | "-u" | "u"
+            )
+        }),
+        "awk" | "gawk" | "mawk" | "nawk" => awk(args),
         "command" => args.short("vV") && !args.short("p"),
         _ => READERS.iter().any(|reader| listed(reader.names, name) && reader.allows(args)),
     };
@@ -184,6 +191,19 @@ fn is_version(name: &str, args: Args<'_>) -> bool {
         }
         _ => false,
     }
+}
+
+/// `awk '{print $1}' file`: a program that can neither run, write nor load anything.
+pub(super) fn awk(args: Args<'_>) -> bool {
+    let operands = args.operands_but(&["-F"]);
+    let options = args.0.iter().filter(|word| word.is_option()).all(|word| word.text.starts_with("-F"));
+    let harmless = |program: &str| {
+        !program.contains(['|', '>', '@', '\\'])
+            && !["system", "getline", "close", "ENVIRON", "PROCINFO", "fflush"]
+                .iter()
+                .any(|word| program.contains(word))
+    };
+    options && operands.first().is_some_and(|word| word.known && word.literal && harmless(&word.text))
 }
 
 /// `sed -n 3p`, `sed -n '3,9p'`, `sed -n '$p'`: prints lines, and nothing else.

@@ -39,7 +39,7 @@ impl Run<'_> {
             "declaration_command" | "unset_command" => self.declaration(node, text, flow),
             "comment" => {}
             "subshell" => {
-                let flow = self.around(tail, text, &flow.plain());
+                let flow = self.around(tail, text, flow);
                 self.apart(|run| run.sequence(node, text, &flow));
             }
             "function_definition" => self.function(node, text, flow),
@@ -233,7 +233,8 @@ impl Run<'_> {
                     let Expanded { words: mut more, odd, flood } = self.word(child, text);
                     if child.kind() == "command_name" && source(child, text).contains(['(', '`', '[']) {
                         // A program's name that is computed, or one of an array, is followed only to what is spelled out.
-                        worst = worst.worst(Judgement::risky("which program runs is only known by running it"));
+                        worst =
+                            worst.worst(Judgement::risky("which program runs is only known by running it"));
                         if more.first().is_none_or(|word| !word.known) {
                             more = vec![Word::unknown(source(child, text))];
                         }
@@ -262,7 +263,12 @@ impl Run<'_> {
     }
 
     fn control(&mut self, node: Node<'_>, text: &str, flow: &Flow, tail: &Tail<'_>) {
-        let flow = self.around(tail, text, &flow.plain());
+        // Groups and choices add nothing to what is in them; loops and patterns may, by what they expand.
+        let adds = !matches!(
+            node.kind(),
+            "compound_statement" | "do_group" | "if_statement" | "elif_clause" | "else_clause" | "case_item"
+        );
+        let flow = self.around(tail, text, &if adds { flow.plain() } else { flow.clone() });
         if source(node, text).starts_with("((") {
             self.unproved = true;
             return self.substitutions(node, text, &flow);
