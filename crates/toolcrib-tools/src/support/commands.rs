@@ -18,7 +18,7 @@ pub(crate) fn effects_of(analysis: &Analysis) -> Vec<CommandEffect> {
         text: simple.text.clone(),
         words: simple.words.clone(),
         prefix: simple.prefix,
-        bare: true,
+        bare: simple.bare,
         judgement: match &simple.judgement {
             shell::Judgement::Safe => Judgement::Safe,
             shell::Judgement::Plain => Judgement::Plain,
