@@ -31,6 +31,7 @@ mod simple;
 mod variables;
 mod walk;
 mod word;
+mod wrapper_table;
 mod wrappers;
 
 use std::path::PathBuf;
