@@ -8,11 +8,14 @@ pub(crate) enum Role {
     Linter,
 }
 
+/// A name as it is written, what it is called, and its role.
+type Fact = (&'static str, &'static str, Role);
+
 use Role::{Framework, Linter, Test};
 
 /// Dependencies by ecosystem: the name in a manifest, what it is called, and its role. A name that ends in `*` stands
 /// for all that begin so.
-const DEPENDENCIES: &[(&[&str], &[(&str, &str, Role)])] = &[
+const DEPENDENCIES: &[(&[&str], &[Fact])] = &[
     (
         &["cargo"],
         &[

@@ -88,7 +88,7 @@ static LANGUAGES: &[Language] = &[
     language("Nix", &["nix"], HASH),
     language("Solidity", &["sol"], C),
     language("CMake", &["cmake", "CMakeLists.txt"], HASH),
-    language("Makefile", &["mk", "Makefile", "GNUmakefile", "makefile"], HASH),
+    language("Makefile", &["mk", "Makefile", "GNUmakefile"], HASH),
     language("Dockerfile", &["dockerfile", "Dockerfile", "Containerfile"], HASH),
     language("Starlark", &["bzl", "BUILD", "BUILD.bazel"], PYTHON),
 ];
@@ -99,7 +99,8 @@ pub(crate) fn of(path: &str) -> Option<&'static Language> {
     let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, ending)| ending);
     LANGUAGES
         .iter()
-        .find(|language| language.endings.contains(&name))
+        // Whole names begin with a capital: `Makefile`, and not a file that is called `rs`.
+        .find(|language| name.starts_with(char::is_uppercase) && language.endings.contains(&name))
         .or_else(|| LANGUAGES.iter().find(|language| ending.is_some_and(|e| language.endings.contains(&e))))
 }
 

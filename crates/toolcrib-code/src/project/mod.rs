@@ -6,12 +6,20 @@
 #[rustfmt::skip]
 mod catalog;
 mod commands;
+mod conventions;
 mod detect;
 mod language;
+mod list;
 mod manifest;
 mod node;
+mod overview;
 mod scan;
 
 pub use commands::{Command, Commands};
+pub use conventions::{
+    Conventions, Docs, Errors, Imports, LineLength, Measure, Report, Setting, Tests, conventions,
+};
 pub use detect::{Found, LanguageShare, MemberInfo, ProjectType, Toolchain, detect};
+pub use list::{Project, Projects, projects};
+pub use overview::{Document, Entry, Folder, Overview, StackPart, Statement, overview};
 pub use scan::Scan;

@@ -45,15 +45,6 @@ impl Node {
         if let Value::Text(text) = &self.value { Some(text) } else { None }
     }
 
-    /// A text, number or boolean as it is written.
-    pub(crate) fn scalar(&self) -> Option<String> {
-        match &self.value {
-            Value::Other(text) | Value::Text(text) => Some(text.clone()),
-            Value::Bool(value) => Some(value.to_string()),
-            _ => None,
-        }
-    }
-
     pub(crate) fn text_at(&self, path: &[&str]) -> Option<(String, usize)> {
         let node = self.at(path)?;
         Some((node.text()?.to_owned(), node.line))

@@ -14,6 +14,7 @@ use super::detect::Found;
 use super::manifest::{Manifest, Member};
 use super::scan::Scan;
 use classify::Goal;
+pub(crate) use targets::container_command;
 
 /// Commands kept of one kind.
 const MAX_COMMANDS: usize = 12;

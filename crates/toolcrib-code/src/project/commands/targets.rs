@@ -214,7 +214,8 @@ pub(super) fn containers(gather: &mut Gather<'_, '_>, folder: &str) {
 
 /// What the last stage of a Dockerfile starts: its entry point with its arguments.
 pub(crate) fn container_command(text: &str) -> Option<(usize, String)> {
-    let (mut entry, mut arguments): (Option<(usize, String)>, Option<(usize, String)>) = (None, None);
+    let mut entry: Option<(usize, String)> = None;
+    let mut arguments: Option<(usize, String)> = None;
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
         let (word, rest) = line.split_once([' ', '\t']).unwrap_or((line, ""));
