@@ -36,11 +36,11 @@ impl CommandInput {
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The id that run_command returned.
+    /// Its `process_id`.
     pub process_id: String,
     /// The text.
     pub input: String,
-    /// Whether that is the end of the input.
+    /// Close stdin after it.
     pub eof: Option<bool>,
 }
 

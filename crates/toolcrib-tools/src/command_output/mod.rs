@@ -21,9 +21,9 @@ pub struct CommandOutput;
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The id that run_command returned.
+    /// Its `process_id`.
     pub process_id: String,
-    /// Wait up to so many seconds for new output or the end (at most 300).
+    /// Seconds to wait for output or the end.
     #[schemars(range(min = 0.0, max = 300.0))]
     pub wait: Option<f64>,
 }

@@ -21,9 +21,9 @@ pub struct DeleteFile;
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file or folder, relative to the workspace.
+    /// The file or folder.
     pub path: String,
-    /// Needed to delete a folder with everything in it.
+    /// A folder with all in it.
     pub recursive: Option<bool>,
 }
 

@@ -23,16 +23,16 @@ pub struct EditFile;
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditInput {
-    /// The text to replace, exactly as it is in the file.
+    /// As above.
     pub old_string: String,
-    /// The text to put in its place.
+    /// As above.
     pub new_string: String,
-    /// Replace every occurrence.
+    /// As above.
     pub replace_all: Option<bool>,
-    /// Where there are several, the one nearest to this line.
+    /// As above.
     #[schemars(range(min = 1))]
     pub near_line: Option<usize>,
-    /// Refuse unless there are exactly so many.
+    /// As above.
     #[schemars(range(min = 1))]
     pub expected_count: Option<usize>,
 }
@@ -41,21 +41,21 @@ pub struct EditInput {
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file, relative to the workspace.
+    /// The file.
     pub path: String,
-    /// The text to replace, exactly as it is in the file.
+    /// The text to replace.
     pub old_string: Option<String>,
-    /// The text to put in its place.
+    /// The text in its place.
     pub new_string: Option<String>,
-    /// Replace every occurrence.
+    /// Every occurrence.
     pub replace_all: Option<bool>,
-    /// Where there are several, the one nearest to this line.
+    /// Of several, the one nearest to this line.
     #[schemars(range(min = 1))]
     pub near_line: Option<usize>,
-    /// Refuse unless there are exactly so many.
+    /// Refuse unless there are so many.
     #[schemars(range(min = 1))]
     pub expected_count: Option<usize>,
-    /// Several replacements instead of one, applied in order, all or none.
+    /// Several instead, in order, all or none.
     #[schemars(length(min = 1))]
     pub edits: Option<Vec<EditInput>>,
 }

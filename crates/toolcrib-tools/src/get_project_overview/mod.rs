@@ -22,7 +22,7 @@ pub struct GetProjectOverview;
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The folder; the whole workspace if absent.
+    /// The folder; default: all.
     pub path: Option<String>,
     /// Tokens at most (default 1500).
     #[schemars(range(min = 50, max = 20_000))]

@@ -1,6 +1,8 @@
 //! `glob`: files by name.
 
-use schemars::JsonSchema;
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolcrib_core::sanitize::visible_path;
@@ -19,13 +21,28 @@ const DEFAULT_LIMIT: usize = 200;
 pub struct Glob;
 
 /// One or many.
-#[derive(Clone, Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize)]
 #[serde(untagged)]
 pub enum OneOrMany {
     /// One.
     One(String),
     /// Many.
     Many(Vec<String>),
+}
+
+/// Written by hand: a description of either case would say nothing, and every declaration would carry it.
+impl JsonSchema for OneOrMany {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "OneOrMany".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
+    }
 }
 
 impl OneOrMany {
@@ -41,7 +58,7 @@ impl OneOrMany {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Sort {
-    /// By path.
+    /// The default.
     #[default]
     Path,
     /// Newest first.
@@ -54,16 +71,16 @@ pub enum Sort {
 pub struct Input {
     /// A pattern, or several.
     pub pattern: OneOrMany,
-    /// The folder to look in; the whole workspace if absent.
+    /// The folder; default: all.
     pub path: Option<String>,
-    /// `path` (default) or `modified`: newest first.
+    /// The order.
     pub sort: Option<Sort>,
-    /// Also find what ignore files exclude.
+    /// Also what .gitignore excludes.
     pub include_ignored: Option<bool>,
-    /// Paths at most (default 200).
+    /// At most (default 200).
     #[schemars(range(min = 1, max = 10_000))]
     pub limit: Option<usize>,
-    /// Paths to skip.
+    /// How many to skip.
     pub offset: Option<usize>,
 }
 

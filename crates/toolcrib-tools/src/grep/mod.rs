@@ -25,12 +25,12 @@ pub struct Grep;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// The matching lines.
+    /// Matching lines (default).
     #[default]
     Content,
-    /// The files with matches.
+    /// Files with counts.
     Files,
-    /// The files with matches, and the sum.
+    /// The same, and the sum.
     Count,
 }
 
@@ -38,40 +38,42 @@ pub enum Mode {
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The regular expression, or the text if `literal`.
+    /// What to search for.
     pub pattern: String,
-    /// The file or folder to search; the whole workspace if absent.
+    /// The file or folder; default: all.
     pub path: Option<String>,
-    /// Only files that match this glob, or these; `!` excludes.
+    /// Globs of files to search; `!` excludes.
+    #[schemars(with = "OneOrMany")]
+    #[serde(default)]
     pub include: Option<OneOrMany>,
-    /// Only files of this type: rust, py, ts, md, …
+    /// A file type: rust, py, ts, md, …
     #[serde(rename = "type")]
     pub file_type: Option<String>,
-    /// `content` (default), `files` or `count`.
+    /// What to show.
     pub mode: Option<Mode>,
-    /// Take the pattern as plain text.
+    /// Plain text, not a regex.
     pub literal: Option<bool>,
     /// Ignore case.
     pub ignore_case: Option<bool>,
-    /// Match whole words.
+    /// Whole words.
     pub word: Option<bool>,
-    /// Let matches span lines.
+    /// Match across lines.
     pub multiline: Option<bool>,
-    /// Lines to show before and after each match.
+    /// Lines before and after.
     #[schemars(range(max = 100))]
     pub context: Option<usize>,
-    /// Lines to show before each match.
+    /// Lines before.
     #[schemars(range(max = 100))]
     pub before: Option<usize>,
-    /// Lines to show after each match.
+    /// Lines after.
     #[schemars(range(max = 100))]
     pub after: Option<usize>,
-    /// Also search what ignore files exclude.
+    /// Also what .gitignore excludes.
     pub include_ignored: Option<bool>,
-    /// Matching lines (or files) at most (default 100).
+    /// At most (default 100).
     #[schemars(range(min = 1, max = 10_000))]
     pub limit: Option<usize>,
-    /// Matching lines (or files) to skip.
+    /// How many to skip.
     pub offset: Option<usize>,
 }
 

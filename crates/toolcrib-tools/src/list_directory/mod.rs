@@ -22,19 +22,19 @@ pub struct ListDirectory;
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The folder; the whole workspace if absent.
+    /// The folder; default: all.
     pub path: Option<String>,
-    /// How many levels to show (default 1).
+    /// Levels to show (default 1).
     #[schemars(range(min = 1, max = 128))]
     pub depth: Option<usize>,
     /// Show sizes.
     pub sizes: Option<bool>,
-    /// Also list what ignore files exclude.
+    /// Also what .gitignore excludes.
     pub include_ignored: Option<bool>,
-    /// Entries at most (default 500).
+    /// At most (default 500).
     #[schemars(range(min = 1, max = 10_000))]
     pub limit: Option<usize>,
-    /// Entries to skip.
+    /// How many to skip.
     pub offset: Option<usize>,
 }
 

@@ -29,9 +29,9 @@ pub struct ReadFile;
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file, relative to the workspace; may end in `:10-20`.
+    /// The file; may end in a range, `:10-20`.
     pub path: Option<String>,
-    /// Several files instead of one.
+    /// Several files instead.
     #[schemars(length(min = 1, max = 50))]
     pub paths: Option<Vec<String>>,
     /// The first line, from 1; negative: from the end.

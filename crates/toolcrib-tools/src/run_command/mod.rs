@@ -97,24 +97,24 @@ pub(crate) fn surroundings(workspace: &ReadWorkspace, cwd: Option<&str>) -> Surr
 pub struct Input {
     /// The command, for `bash -c`.
     pub command: Option<String>,
-    /// Or a program and its arguments, without a shell.
+    /// Or program and arguments, without a shell.
     #[schemars(length(min = 1))]
     pub argv: Option<Vec<String>>,
-    /// Where to run it, relative to the workspace.
+    /// Where to run it.
     pub cwd: Option<String>,
-    /// Seconds after which it is stopped (60; at most 600).
+    /// Seconds (default 60).
     #[schemars(range(min = 0.001, max = 600.0))]
     pub timeout: Option<f64>,
-    /// Return at once, and let it run on.
+    /// Return at once; it runs on.
     pub background: Option<bool>,
-    /// Let it run on in the background after so many seconds.
+    /// Seconds after which it goes on in the background.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub yield_after: Option<f64>,
-    /// Whether it needs the network.
+    /// It needs the network.
     pub network: Option<bool>,
-    /// Whether it needs a terminal; stdout and stderr are then one.
+    /// It needs a terminal.
     pub pty: Option<bool>,
-    /// What it is for, in a few words, for people.
+    /// What it is for, in a few words.
     pub description: Option<String>,
 }
 

@@ -25,13 +25,13 @@ pub struct UndoChanges;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
-    /// List changes.
+    /// List them.
     List,
     /// Show what an undo would do.
     Preview,
-    /// Take changes back.
+    /// Take them back.
     Undo,
-    /// Make changes again that were undone.
+    /// Make undone ones again.
     Redo,
 }
 
@@ -39,23 +39,23 @@ pub enum Action {
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// `list`, `preview`, `undo` or `redo`.
+    /// What to do.
     pub action: Action,
     /// This change.
     pub change_id: Option<String>,
-    /// Changes of this file or folder.
+    /// Of this file or folder.
     pub path: Option<String>,
-    /// Changes of this turn of the conversation.
+    /// Of this turn.
     pub turn: Option<u64>,
-    /// Changes since this time (`2026-01-31T08:00:00Z`), or since so long ago (`10m`, `2h`, `1d`).
+    /// Since a time (`2026-01-31T08:00:00Z`), or so long ago (`10m`, `2h`, `1d`).
     pub since: Option<String>,
-    /// The newest so many.
+    /// The newest so many (default 1).
     #[schemars(range(min = 1, max = 1000))]
     pub count: Option<usize>,
-    /// Changes listed at most (default 20).
+    /// Listed at most (default 20).
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
-    /// Changes to skip in a list.
+    /// How many to skip.
     pub offset: Option<usize>,
 }
 

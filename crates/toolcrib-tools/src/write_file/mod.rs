@@ -20,9 +20,9 @@ pub struct WriteFile;
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file, relative to the workspace.
+    /// The file.
     pub path: String,
-    /// Its whole new content.
+    /// All of it.
     pub content: String,
 }
 
