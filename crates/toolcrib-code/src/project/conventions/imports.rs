@@ -308,7 +308,9 @@ pub(super) fn measure(
     let (mut pairs, mut sorted) = (0, true);
     for pair in imports.windows(2) {
         let [one, next] = pair else { continue };
-        if !blank(one.line, next.line) && one.origin == next.origin {
+        // isort and ruff put `import a` before `from a import b`.
+        let comparable = language != "Python" || one.form == next.form;
+        if !blank(one.line, next.line) && one.origin == next.origin && comparable {
             pairs += 1;
             sorted &= key(one.module) <= key(next.module);
         }
@@ -319,9 +321,20 @@ pub(super) fn measure(
     groups(path, &imports, blank, facts);
 }
 
-fn key(module: &str) -> String {
-    module.to_ascii_lowercase().replace("::{", "::")
+/// Compared part by part, so that `serde::x` comes before `serde_json`; a list in braces comes last.
+fn key(module: &str) -> Vec<String> {
+    let rank = |part: &str| match part.chars().next() {
+        _ if matches!(part, "self" | "super" | "crate") => '0',
+        Some(first) if first.is_uppercase() && module.contains("::") => '2',
+        Some('{') => '3',
+        _ => '1',
+    };
+    let parts = module.split("::").flat_map(|part| part.split(['/', '.']));
+    parts.map(|part| format!("{}{}", rank(part), part.to_ascii_lowercase())).collect()
 }
+
+/// The order that most styles ask for.
+const USUAL: [Origin; 3] = [Origin::Standard, Origin::External, Origin::Local];
 
 fn groups(path: &str, imports: &[Import<'_>], blank: impl Fn(usize, usize) -> bool, facts: &mut Facts) {
     let mut order: Vec<Origin> = Vec::new();
@@ -338,7 +351,10 @@ fn groups(path: &str, imports: &[Import<'_>], blank: impl Fn(usize, usize) -> bo
     if order.len() < 2 {
         return;
     }
-    let names: Vec<&str> = order.iter().map(|origin| origin.name()).collect();
+    // A file that lacks one of the groups keeps the order all the same.
+    let place = |origin: &Origin| USUAL.iter().position(|usual| usual == origin);
+    let shown: &[Origin] = if order.is_sorted_by_key(place) { &USUAL } else { &order };
+    let names: Vec<&str> = shown.iter().map(|origin| origin.name()).collect();
     let style = match (mixed, apart) {
         (true, _) => "mixed".to_owned(),
         (_, true) => format!("{}, blank lines between", names.join(" → ")),

@@ -94,6 +94,20 @@ impl Lexer<'_> {
 
     /// One step in code; none at a comment to the end of the line.
     fn code(&mut self, rest: &str, first: char, code: &mut String) -> Option<usize> {
+        // Most of a line is none of these: take it as a whole.
+        let plain = rest.find(|c: char| {
+            !(c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '(' | ')' | ',' | '.' | ';' | ':' | '='))
+        });
+        let plain = plain.unwrap_or(rest.len());
+        if plain > 1 && !(self.rust && first == 'r') && !self.syntax.line.contains(&";") {
+            let mut end = plain;
+            // A raw string begins with a letter.
+            if self.rust && rest.get(..plain).is_some_and(|text| text.ends_with('r')) {
+                end -= 1;
+            }
+            code.push_str(rest.get(..end).unwrap_or_default());
+            return Some(end);
+        }
         if self.syntax.line.iter().any(|mark| rest.starts_with(mark)) {
             return None;
         }

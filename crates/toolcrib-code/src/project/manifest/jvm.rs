@@ -77,8 +77,7 @@ pub(super) fn settings(text: &str, _: &Scan<'_>, manifest: &mut Manifest) -> Res
         if begins || inside {
             let folders = quoted(line).into_iter();
             globs.extend(folders.map(|path| (path.trim_start_matches(':').replace(':', "/"), number)));
-            let open = line.ends_with([',', '(']);
-            inside = open || (inside && !line.contains(')'));
+            inside = line.ends_with([',', '(']);
         }
     }
     let path = manifest.path.clone();
