@@ -305,29 +305,39 @@ pub(super) fn measure(
     let blank = |from: usize, to: usize| {
         lines.get(from + 1..to).unwrap_or_default().iter().any(|line| line.raw.trim().is_empty())
     };
-    let (mut pairs, mut sorted) = (0, true);
+    let (mut pairs, mut sorted) = (0, CAPITALS.map(|capitals| (capitals, true)));
     for pair in imports.windows(2) {
         let [one, next] = pair else { continue };
         // isort and ruff put `import a` before `from a import b`.
         let comparable = language != "Python" || one.form == next.form;
         if !blank(one.line, next.line) && one.origin == next.origin && comparable {
             pairs += 1;
-            sorted &= key(one.module) <= key(next.module);
+            for (capitals, holds) in &mut sorted {
+                *holds &= key(one.module, *capitals) <= key(next.module, *capitals);
+            }
         }
     }
     if pairs > 0 {
-        facts.add("imports.order", if sorted { "alphabetical" } else { "unordered" }, path);
+        facts.add(
+            "imports.order",
+            if sorted.iter().any(|(_, holds)| *holds) { "alphabetical" } else { "unordered" },
+            path,
+        );
     }
     groups(path, &imports, blank, facts);
 }
 
+/// What capitals are compared as: like small letters, before them or after them. Every formatter has its own opinion,
+/// and a file is in order if it is by one of them.
+const CAPITALS: [char; 3] = ['2', '1', '3'];
+
 /// Compared part by part, so that `serde::x` comes before `serde_json`; a list in braces comes last.
-fn key(module: &str) -> Vec<String> {
+fn key(module: &str, capitals: char) -> Vec<String> {
     let rank = |part: &str| match part.chars().next() {
         _ if matches!(part, "self" | "super" | "crate") => '0',
-        Some(first) if first.is_uppercase() && module.contains("::") => '2',
-        Some('{') => '3',
-        _ => '1',
+        Some(first) if first.is_uppercase() => capitals,
+        Some('{') => '4',
+        _ => '2',
     };
     let parts = module.split("::").flat_map(|part| part.split(['/', '.']));
     parts.map(|part| format!("{}{}", rank(part), part.to_ascii_lowercase())).collect()
