@@ -118,15 +118,13 @@ fn project_name(scan: &Scan<'_>, names: &[String], manifest: &Manifest) -> Strin
 fn bare_roots(scan: &Scan<'_>, names: &[String], all: &mut Vec<Project>) {
     for (base, name) in scan.bases.iter().zip(names) {
         let path = folder_path(base);
-        let inside = |project: &Project| {
-            base.is_empty() && !project.path.starts_with('/')
-                || project.path == path
-                || project.path.starts_with(base.as_str()) && !base.is_empty()
+        // Paths in other roots are absolute.
+        let below = |path: &str| match base.as_str() {
+            "" => !path.starts_with('/'),
+            base => path.starts_with(base) || path == base.trim_end_matches('/'),
         };
-        let first = scan.files.iter().find(|file| {
-            file.path.starts_with(base.as_str()) && (!base.is_empty() || !file.path.starts_with('/'))
-        });
-        if let Some(first) = first.filter(|_| !all.iter().any(inside)) {
+        let first = scan.files.iter().find(|file| below(&file.path));
+        if let Some(first) = first.filter(|_| !all.iter().any(|project| below(&project.path))) {
             let evidence = format!("{}:1", first.path);
             all.push(Project { name: name.clone(), root: path.clone(), path, kind: "folder", evidence });
         }

@@ -9,7 +9,7 @@ use super::commands::Commands;
 use super::detect::{self, ProjectType};
 use super::language;
 use super::manifest::{self, Manifest};
-use super::scan::Scan;
+use super::scan::{File, Scan};
 
 /// A text of this many characters is cut.
 const MAX_TEXT: usize = 600;
@@ -221,11 +221,25 @@ fn stack(kind: &ProjectType) -> Vec<StackPart> {
 
 fn layout(scan: &Scan<'_>, manifests: &[Manifest]) -> Vec<Folder> {
     let mut folders: Vec<Folder> = Vec::new();
-    let tops = scan.folders.iter().filter(|folder| scan.depth(folder) == 0);
-    for top in tops {
-        let prefix = format!("{top}/");
-        let inside: Vec<_> =
-            scan.files.iter().filter(|file| file.path.starts_with(&prefix) && !file.vendored).collect();
+    // One pass over the files: there can be as many folders as files.
+    let mut tops: BTreeMap<&str, Vec<&File>> = BTreeMap::new();
+    for file in scan.files.iter().filter(|file| !file.vendored) {
+        let below = scan.below(&file.path);
+        if let Some(at) = below.find('/')
+            && let Some(prefix) = file.path.get(..file.path.len() - below.len() + at + 1)
+        {
+            tops.entry(prefix).or_default().push(file);
+        }
+    }
+    let hidden = |path: &str| scan.below(path).starts_with('.');
+    let mut ranked: Vec<(&str, Vec<&File>)> = tops.into_iter().collect();
+    ranked.sort_by_key(|(prefix, _)| hidden(prefix));
+    if ranked.len() > MAX_LIST {
+        scan.warn(format!("{} folders, of which {MAX_LIST} are described", ranked.len()));
+        ranked.truncate(MAX_LIST);
+    }
+    for (prefix, inside) in ranked {
+        let prefix = prefix.to_owned();
         let Some(first) = inside.first() else { continue };
         let mut languages: BTreeMap<&str, (usize, &'static str)> = BTreeMap::new();
         for language in inside.iter().filter_map(|file| file.language) {
@@ -254,8 +268,6 @@ fn layout(scan: &Scan<'_>, manifests: &[Manifest]) -> Vec<Folder> {
             path: prefix,
         });
     }
-    folders.sort_by(|a, b| a.path.starts_with('.').cmp(&b.path.starts_with('.')).then(a.path.cmp(&b.path)));
-    folders.truncate(MAX_LIST);
     folders
 }
 

@@ -38,8 +38,6 @@ pub struct Scan<'a> {
     /// What each start is called: empty for the first root, else with a `/` at the end.
     pub(crate) bases: Vec<String>,
     pub(crate) files: Vec<File>,
-    /// Folders, without a `/` at the end.
-    pub(crate) folders: Vec<String>,
     known: HashSet<String>,
     texts: RefCell<HashMap<String, Option<Rc<str>>>>,
     warnings: RefCell<Vec<String>>,
@@ -53,7 +51,6 @@ impl<'a> Scan<'a> {
             walk,
             bases: starts.iter().map(|start| start.display_prefix.clone()).collect(),
             files: Vec::new(),
-            folders: Vec::new(),
             known: HashSet::new(),
             texts: RefCell::default(),
             warnings: RefCell::default(),
@@ -83,15 +80,13 @@ impl<'a> Scan<'a> {
             let in_cache =
                 !caches.is_empty() && caches.iter().any(|cache| entry.path.starts_with(cache.as_str()));
             let vendored = in_cache || language::is_vendored(below);
-            match entry.kind {
-                EntryKind::Dir if !vendored => self.folders.push(entry.path),
-                EntryKind::File => self.files.push(File {
+            if entry.kind == EntryKind::File {
+                self.files.push(File {
                     language: language::of(&entry.path),
                     size: entry.size.unwrap_or(0),
                     path: entry.path,
                     vendored,
-                }),
-                _ => {}
+                });
             }
         }
         Ok(())

@@ -81,7 +81,7 @@ pub(crate) struct Gather<'s, 'w> {
 impl Gather<'_, '_> {
     /// Adds a command, unless the same is there already.
     fn add(&mut self, goal: Goal, folder: &str, from: &'static str, command: String, evidence: String) {
-        let own = self.scan.bases.iter().any(|base| base == folder);
+        let own = self.scan.bases.first().is_some_and(|base| base == folder);
         let cwd = (!own).then(|| folder.trim_end_matches('/').to_owned());
         let list = self.found.list(goal);
         if list.iter().any(|known| known.command == command && known.cwd == cwd) {
