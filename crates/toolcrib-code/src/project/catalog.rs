@@ -47,7 +47,7 @@ const DEPENDENCIES: &[(&[&str], &[Fact])] = &[
             ("@prisma/client", "Prisma", Framework), ("typeorm", "TypeORM", Framework),
             ("drizzle-orm", "Drizzle", Framework), ("@trpc/server", "tRPC", Framework),
             ("graphql", "GraphQL", Framework), ("three", "three.js", Framework), ("redux", "Redux", Framework),
-            ("@reduxjs/toolkit", "Redux Toolkit", Framework), ("fresh", "Fresh", Framework),
+            ("@reduxjs/toolkit", "Redux Toolkit", Framework),
             ("jest", "Jest", Test), ("vitest", "Vitest", Test), ("mocha", "Mocha", Test), ("ava", "AVA", Test),
             ("jasmine", "Jasmine", Test), ("karma", "Karma", Test), ("@playwright/test", "Playwright", Test),
             ("playwright", "Playwright", Test), ("cypress", "Cypress", Test), ("tap", "tap", Test),

@@ -209,6 +209,7 @@ fn python(gather: &mut Gather<'_, '_>, manifest: &Manifest) {
         found.push((Build, build.to_owned(), manifest.evidence(*line)));
     }
     let programs = [
+        ("tox", Test, "tox"),
         ("pytest", Test, "pytest"),
         ("ruff", Lint, "ruff check"),
         ("mypy", Lint, "mypy ."),

@@ -76,7 +76,7 @@ pub(super) fn of<'l>(language: &str, line: &'l Line<'_>) -> Option<Declared<'l>>
     match language {
         "Rust" => rust(code),
         "Python" => python(code, line.indented()),
-        "TypeScript" | "JavaScript" | "Vue" | "Svelte" => javascript(code, line.indented()),
+        "TypeScript" | "JavaScript" => javascript(code, line.indented()),
         "Go" => go(code),
         "Java" | "C#" => java(code),
         "C" | "C++" | "Objective-C" => c(code, line.indented(), language),

@@ -233,11 +233,13 @@ impl Facts {
     }
 }
 
-/// Languages with statements and names; styles and pages have other conventions.
+/// Languages with statements and names; styles, pages and templates (also those with code in them) have others.
 fn is_measured(language: &Language) -> bool {
     !matches!(
         language.name,
         "HTML"
+            | "Vue"
+            | "Svelte"
             | "CSS"
             | "SCSS"
             | "Less"

@@ -17,10 +17,7 @@ pub(super) fn measure(path: &str, language: &Language, text: &str, local: &HashS
     for line in lexed.lines.iter().filter(|line| !line.raw.trim().is_empty()) {
         *facts.lengths.entry(line.raw.chars().count().min(MAX_LENGTH)).or_default() += 1;
     }
-    if matches!(
-        name,
-        "Python" | "JavaScript" | "TypeScript" | "Ruby" | "PHP" | "Dart" | "Lua" | "Vue" | "Svelte"
-    ) {
+    if matches!(name, "Python" | "JavaScript" | "TypeScript" | "Ruby" | "PHP" | "Dart" | "Lua") {
         facts.many("quotes", "single", lexed.single, path);
         facts.many("quotes", "double", lexed.double, path);
     }
@@ -290,7 +287,7 @@ fn signs(language: &str) -> &'static [Sign] {
             ("Exception):", "", "own exceptions"),
             ("Error):", "", "own exceptions"),
         ],
-        "TypeScript" | "JavaScript" | "Vue" | "Svelte" => &[
+        "TypeScript" | "JavaScript" => &[
             ("throw ", "exceptions", "throw"),
             ("catch (", "exceptions", "catch"),
             ("catch {", "exceptions", "catch"),
