@@ -38,6 +38,11 @@ pub struct EntryStat {
     pub size: u64,
     /// Last modification, in nanoseconds since the epoch.
     pub modified_ns: i128,
+    /// Last change of content or attributes, which no program can set, in nanoseconds since the epoch; the same as
+    /// `modified_ns` where the platform does not say.
+    pub changed_ns: i128,
+    /// What makes it the same object as before, within its file system; zero where the platform does not say.
+    pub inode: u64,
 }
 
 /// An open directory. Implementations resolve `name` as a single component and never follow a symlink.

@@ -150,7 +150,8 @@ impl MemoryFolder {
             Body::Other => (EntryKind::Other, 0),
         };
         let identity = (self.fs.device(), id);
-        Meta { kind, size, modified_ns: node.modified_ns, mode: node.mode, links: 1, identity }
+        let modified_ns = node.modified_ns;
+        Meta { kind, size, modified_ns, changed_ns: modified_ns, mode: node.mode, links: 1, identity }
     }
 
     fn child(&self, name: &OsStr) -> io::Result<Self> {

@@ -33,6 +33,8 @@ pub(crate) struct Meta {
     pub(crate) kind: EntryKind,
     pub(crate) size: u64,
     pub(crate) modified_ns: i128,
+    /// Last change of content or attributes; the modification where the platform does not say.
+    pub(crate) changed_ns: i128,
     /// Permission bits only.
     pub(crate) mode: u32,
     pub(crate) links: u64,
@@ -42,7 +44,13 @@ pub(crate) struct Meta {
 
 impl Meta {
     pub(crate) fn entry_stat(&self) -> EntryStat {
-        EntryStat { kind: self.kind, size: self.size, modified_ns: self.modified_ns }
+        EntryStat {
+            kind: self.kind,
+            size: self.size,
+            modified_ns: self.modified_ns,
+            changed_ns: self.changed_ns,
+            inode: self.identity.1,
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 //! that `.gitignore` also counts outside a repository. Symlinks are listed and never followed. FIFOs, sockets and
 //! devices do not exist here.
 
+mod files;
 mod filter;
 mod glob;
 mod grep;
@@ -28,6 +29,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::fs::directory::Directory;
 
+pub use files::{Files, FoundFile, files};
 pub use glob::{GlobOptions, GlobResult, Sort, glob};
 pub use grep::{FileMatches, GrepOptions, GrepResult, Line, Mode, grep, grep_file};
 pub use ignore_rules::GlobalIgnore;

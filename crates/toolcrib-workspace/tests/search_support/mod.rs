@@ -72,7 +72,7 @@ impl Directory for Disk {
         let stat = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let modified_ns = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
         let kind = kind_of(FileType::from_raw_mode(stat.st_mode));
-        Ok(EntryStat { kind, size: stat.st_size as u64, modified_ns })
+        Ok(EntryStat { kind, size: stat.st_size as u64, modified_ns, changed_ns: modified_ns, inode: 0 })
     }
 }
 
@@ -169,7 +169,7 @@ impl Directory for Memory {
             Node::Dir(_) => (EntryKind::Dir, 0),
             _ => (EntryKind::Other, 0),
         };
-        Ok(EntryStat { kind, size, modified_ns: i128::from(size) })
+        Ok(EntryStat { kind, size, modified_ns: i128::from(size), changed_ns: i128::from(size), inode: 0 })
     }
 }
 

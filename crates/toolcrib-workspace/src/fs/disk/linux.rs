@@ -79,6 +79,7 @@ fn from_stat(stat: &rustix::fs::Stat) -> Meta {
         kind: kind_of(FileType::from_raw_mode(stat.st_mode)),
         size: u64::try_from(stat.st_size).unwrap_or(0),
         modified_ns: i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec),
+        changed_ns: i128::from(stat.st_ctime) * 1_000_000_000 + i128::from(stat.st_ctime_nsec),
         mode: stat.st_mode & 0o7777,
         #[allow(clippy::useless_conversion, reason = "narrower on other architectures")]
         links: u64::from(stat.st_nlink),

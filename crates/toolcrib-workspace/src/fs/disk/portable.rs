@@ -88,7 +88,7 @@ fn meta_of(metadata: &Metadata) -> Meta {
         let mode = if metadata.permissions().readonly() { 0o444 } else { 0o644 };
         (mode, 1, (0, 0), since.map_or(0, |since| since.as_nanos() as i128))
     };
-    Meta { kind, size: metadata.len(), modified_ns, mode, links, identity }
+    Meta { kind, size: metadata.len(), modified_ns, changed_ns: modified_ns, mode, links, identity }
 }
 
 impl Directory for PortableFolder {

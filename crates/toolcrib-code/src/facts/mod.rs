@@ -1,0 +1,580 @@
+//! What one file says, and nothing that depends on another file.
+//!
+//! Facts are a pure function of the bytes and the grammar, so they are stored by content hash and shared by branches and
+//! worktrees. Everything across files is worked out from them on demand: what is not stored cannot go stale. So they
+//! hold all that resolution needs later: scopes, bindings with what they were made from, the receiver of every member
+//! use, types as far as they are written down, imports and exports.
+//!
+//! They are kept small: names are numbers into one string table, positions are byte offsets, and lines are counted only
+//! when an answer is made.
+
+mod codec;
+mod cx;
+mod extract;
+mod ids;
+mod lines;
+mod render;
+mod strings;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use cx::{Cx, Flow, Source, span};
+pub use extract::{MAX_BYTES, Skipped, extract};
+pub use ids::{DefId, ExprId, ScopeId, Span, Sym, TypeId};
+pub use lines::LineTable;
+pub use strings::Strings;
+
+/// Counts up whenever facts of the same bytes come out differently; a stored index of another number is built anew.
+pub const ENGINE_VERSION: u32 = 1;
+
+/// All that is known of one file by itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileFacts {
+    /// Every name and text the rest refers to.
+    pub strings: Strings,
+    /// Where lines begin.
+    pub lines: LineTable,
+    /// The package or namespace the file declares itself to be in.
+    pub package: Sym,
+    /// Scopes; the first is the file.
+    pub scopes: Vec<Scope>,
+    /// Definitions in the order of the file.
+    pub definitions: Vec<Definition>,
+    /// Locals, parameters and everything else that has a name but no life outside its scope.
+    pub bindings: Vec<Binding>,
+    /// Uses of names in the order of the file.
+    pub references: Vec<Reference>,
+    /// Imports.
+    pub imports: Vec<Import>,
+    /// Exports that are written as such.
+    pub exports: Vec<Export>,
+    /// Types as written; [`TypeId`] points in here.
+    pub types: Vec<Type>,
+    /// Expressions, as far as their type may matter; [`ExprId`] points in here.
+    pub exprs: Vec<Expr>,
+    /// Places where the grammar did not fit.
+    pub parse_errors: u32,
+}
+
+/// What kind of region a scope is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ScopeKind {
+    /// The whole file.
+    File,
+    /// A module or namespace inside a file.
+    Module,
+    /// A class, trait, interface, enum or impl body: members, in most languages not visible by bare name.
+    Type,
+    /// A function with its parameters.
+    Function,
+    /// A closure or lambda.
+    Closure,
+    /// A block.
+    Block,
+    /// A comprehension.
+    Comprehension,
+}
+
+/// A region in which names are declared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scope {
+    /// What it is.
+    pub kind: ScopeKind,
+    /// The scope around it.
+    pub parent: ScopeId,
+    /// Where it reaches.
+    pub span: Span,
+    /// The innermost definition it belongs to.
+    pub definition: DefId,
+}
+
+/// What a definition defines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the words say it")]
+pub enum Kind {
+    Function,
+    Method,
+    Constructor,
+    Class,
+    Struct,
+    Enum,
+    Variant,
+    Interface,
+    Trait,
+    Type,
+    Constant,
+    Variable,
+    Field,
+    Property,
+    Module,
+    Macro,
+    /// A Rust `impl` block: a parent of methods, not itself a symbol.
+    Impl,
+}
+
+impl Kind {
+    /// All kinds, for checking what a caller asks for.
+    pub const ALL: [Kind; 17] = [
+        Kind::Function,
+        Kind::Method,
+        Kind::Constructor,
+        Kind::Class,
+        Kind::Struct,
+        Kind::Enum,
+        Kind::Variant,
+        Kind::Interface,
+        Kind::Trait,
+        Kind::Type,
+        Kind::Constant,
+        Kind::Variable,
+        Kind::Field,
+        Kind::Property,
+        Kind::Module,
+        Kind::Macro,
+        Kind::Impl,
+    ];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Function => "function",
+            Kind::Method => "method",
+            Kind::Constructor => "constructor",
+            Kind::Class => "class",
+            Kind::Struct => "struct",
+            Kind::Enum => "enum",
+            Kind::Variant => "variant",
+            Kind::Interface => "interface",
+            Kind::Trait => "trait",
+            Kind::Type => "type",
+            Kind::Constant => "constant",
+            Kind::Variable => "variable",
+            Kind::Field => "field",
+            Kind::Property => "property",
+            Kind::Module => "module",
+            Kind::Macro => "macro",
+            Kind::Impl => "impl",
+        }
+    }
+
+    /// Whether it has members.
+    pub fn is_type(self) -> bool {
+        matches!(
+            self,
+            Kind::Class | Kind::Struct | Kind::Enum | Kind::Interface | Kind::Trait | Kind::Type | Kind::Impl
+        )
+    }
+
+    /// Whether it can be called with arguments that are counted.
+    pub fn is_callable(self) -> bool {
+        matches!(self, Kind::Function | Kind::Method | Kind::Constructor)
+    }
+}
+
+/// Yes-or-no facts of a definition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flags(pub u16);
+
+#[allow(missing_docs, reason = "the words say it")]
+impl Flags {
+    /// Visible outside the file: `pub`, `export`, a capital in Go, no underscore in Python.
+    pub const EXPORTED: Flags = Flags(1);
+    pub const TEST: Flags = Flags(2);
+    pub const STATIC: Flags = Flags(4);
+    pub const ASYNC: Flags = Flags(8);
+    pub const ABSTRACT: Flags = Flags(16);
+    /// Declared here, defined elsewhere: `mod x;`, a prototype, `extern`.
+    pub const DECLARATION: Flags = Flags(32);
+    pub const DEFAULT_EXPORT: Flags = Flags(64);
+    /// A property read like a field and defined like a method.
+    pub const ACCESSOR: Flags = Flags(128);
+    pub const VARIADIC: Flags = Flags(256);
+    /// The definition takes a receiver as its first parameter.
+    pub const RECEIVER: Flags = Flags(512);
+
+    /// Whether all of `other` are set.
+    pub fn has(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// With `other` as well.
+    #[must_use]
+    pub fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+
+    /// With `other` as well, if so.
+    #[must_use]
+    pub fn when(self, condition: bool, other: Flags) -> Flags {
+        if condition { self.with(other) } else { self }
+    }
+}
+
+/// A parameter of a function.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Param {
+    /// Its name; for a pattern its text.
+    pub name: Sym,
+    /// Its type, if written.
+    pub ty: TypeId,
+    /// Whether it may be left out.
+    pub optional: bool,
+    /// Whether it takes all further arguments.
+    pub rest: bool,
+}
+
+/// Something that is defined and can be found from elsewhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Definition {
+    /// Its name.
+    pub name: Sym,
+    /// What it is.
+    pub kind: Kind,
+    /// Where the name is written.
+    pub name_start: u32,
+    /// All of it, with attributes and body.
+    pub span: Span,
+    /// Its head in one line.
+    pub signature: Sym,
+    /// Its documentation.
+    pub doc: Span,
+    /// The scope that it is declared in.
+    pub scope: ScopeId,
+    /// The scope of its body.
+    pub body: ScopeId,
+    /// The definition around it.
+    pub parent: DefId,
+    /// Yes or no.
+    pub flags: Flags,
+    /// Declared type of a variable or field, return type of a function, target of an alias, subject of an `impl`.
+    pub ty: TypeId,
+    /// What it is initialised with.
+    pub value: ExprId,
+    /// Base classes, implemented traits and interfaces.
+    pub bases: Vec<TypeId>,
+    /// Parameters, without the receiver.
+    pub params: Vec<Param>,
+    /// The type it belongs to where that is not around it: a Go receiver, C++ `Type::name`.
+    pub owner: TypeId,
+}
+
+impl Definition {
+    /// Where the name is written.
+    pub fn name_span(&self, facts: &FileFacts) -> Span {
+        Span::new(self.name_start, self.name_start + facts.strings.get(self.name).len() as u32)
+    }
+}
+
+/// How a binding comes about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the words say it")]
+pub enum BindingKind {
+    Parameter,
+    Local,
+    Loop,
+    Pattern,
+    Comprehension,
+    Catch,
+    TypeParameter,
+}
+
+/// Which part of its value a binding takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// One element of what is iterated over.
+    Element,
+    /// The element at a place of a tuple or list.
+    Index(u8),
+    /// A named field.
+    Field(Sym),
+    /// The only content of a variant, as `x` of `Some(x)`.
+    Variant(Sym),
+    /// What a context manager gives.
+    Entered,
+    /// Something nested deeper.
+    Unknown,
+}
+
+/// A name that lives inside a scope.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Binding {
+    /// The name.
+    pub name: Sym,
+    /// How it comes about.
+    pub kind: BindingKind,
+    /// Where it is written.
+    pub start: u32,
+    /// The scope it lives in.
+    pub scope: ScopeId,
+    /// Where in the scope it can be seen.
+    pub visible: Span,
+    /// Its type, if written; of a type parameter its bound.
+    pub ty: TypeId,
+    /// What it is made from.
+    pub value: ExprId,
+    /// Which part of that.
+    pub part: Part,
+}
+
+/// What a name is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the words say it")]
+pub enum Role {
+    Call,
+    Construct,
+    Type,
+    Inherit,
+    Read,
+    Write,
+    Import,
+    Export,
+    Macro,
+    Attribute,
+}
+
+impl Role {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Role::Call => "call",
+            Role::Construct => "construct",
+            Role::Type => "type",
+            Role::Inherit => "inherit",
+            Role::Read => "read",
+            Role::Write => "write",
+            Role::Import => "import",
+            Role::Export => "export",
+            Role::Macro => "macro",
+            Role::Attribute => "attribute",
+        }
+    }
+}
+
+/// A use of a name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reference {
+    /// The name.
+    pub name: Sym,
+    /// Where it is written.
+    pub start: u32,
+    /// The innermost scope around it.
+    pub scope: ScopeId,
+    /// What it is used for.
+    pub role: Role,
+    /// How many arguments a call has; 255 when that is not known.
+    pub args: u8,
+    /// What it is a member of; none for a bare name.
+    pub receiver: ExprId,
+}
+
+/// How many arguments: not known, because some are spread.
+pub const ARGS_UNKNOWN: u8 = u8::MAX;
+
+impl Reference {
+    /// Where it is written.
+    pub fn span(&self, facts: &FileFacts) -> Span {
+        Span::new(self.start, self.start + facts.strings.get(self.name).len() as u32)
+    }
+}
+
+/// What kind of import it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ImportKind {
+    /// A whole module under a name.
+    Module,
+    /// Names of a module.
+    Names,
+    /// Everything of a module.
+    Glob,
+    /// Only for what it does when loaded.
+    SideEffect,
+    /// Names or everything, handed on.
+    Reexport,
+    /// Names, for types only.
+    Type,
+    /// A file's text, as by `#include`.
+    Include,
+    /// At run time, as by `require` or `import()`.
+    Dynamic,
+}
+
+impl ImportKind {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ImportKind::Module => "module",
+            ImportKind::Names => "names",
+            ImportKind::Glob => "glob",
+            ImportKind::SideEffect => "side-effect",
+            ImportKind::Reexport => "reexport",
+            ImportKind::Type => "type",
+            ImportKind::Include => "include",
+            ImportKind::Dynamic => "dynamic",
+        }
+    }
+}
+
+/// One name of an import.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ImportName {
+    /// The name in the module; `*` for everything, `default` for a default export.
+    pub name: Sym,
+    /// The name here, if another.
+    pub alias: Sym,
+    /// Where the name is written.
+    pub start: u32,
+}
+
+/// An import of one module.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Import {
+    /// What it is.
+    pub kind: ImportKind,
+    /// The module, as written (Python's leading dots, quotes left off, `<…>` kept).
+    pub source: Sym,
+    /// The name the module itself gets.
+    pub alias: Sym,
+    /// Names taken from it.
+    pub names: Vec<ImportName>,
+    /// All of it.
+    pub span: Span,
+    /// The scope it holds in.
+    pub scope: ScopeId,
+}
+
+/// An export that is written as such.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Export {
+    /// The name it has outside; `default` for a default export.
+    pub name: Sym,
+    /// The name it has here.
+    pub local: Sym,
+    /// Where the name is written.
+    pub start: u32,
+}
+
+/// A type as it is written.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Type {
+    /// A name with its qualifiers (`a::B`, `a.B`) and arguments.
+    Named {
+        /// The path, joined by `.`.
+        path: Sym,
+        /// Arguments.
+        args: Vec<TypeId>,
+    },
+    /// A reference or pointer: for members the same as what it points to.
+    Pointer(TypeId),
+    /// An array, slice or list of one type.
+    Array(TypeId),
+    /// A tuple.
+    Tuple(Vec<TypeId>),
+    /// One of several, or all of several.
+    Union(Vec<TypeId>),
+    /// A function that returns this.
+    Function(TypeId),
+    /// `Self`.
+    Own,
+    /// Written, but nothing that is understood.
+    Unknown,
+}
+
+/// An expression as far as its type may matter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Expr {
+    /// Nothing that is understood.
+    Unknown,
+    /// A bare name.
+    Name(Sym),
+    /// `self`, `this`, `cls`.
+    This,
+    /// The base class's view of `self`.
+    Super,
+    /// `base.name` or, with `path`, `base::name`.
+    Member {
+        /// What it is a member of.
+        base: ExprId,
+        /// The member.
+        name: Sym,
+        /// Whether it is written as a path.
+        path: bool,
+    },
+    /// A call.
+    Call {
+        /// What is called.
+        callee: ExprId,
+        /// How many arguments.
+        args: u8,
+    },
+    /// A value of a type that is written there: `new T()`, `T { … }`, `x as T`.
+    Typed(TypeId),
+    /// `await x`, `x.await`.
+    Await(ExprId),
+    /// `x?`, `x!`.
+    Try(ExprId),
+    /// `x[i]`.
+    Index(ExprId),
+    /// A literal of a built-in type.
+    Literal(Literal),
+    /// One of two.
+    Either(ExprId, ExprId),
+}
+
+/// Kinds of literal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the words say it")]
+pub enum Literal {
+    String,
+    Number,
+    Boolean,
+    List,
+    Map,
+    Function,
+    Null,
+}
+
+impl FileFacts {
+    /// A definition by its id.
+    pub fn definition(&self, id: DefId) -> Option<&Definition> {
+        self.definitions.get(id.index()?)
+    }
+
+    /// A scope by its id.
+    pub fn scope(&self, id: ScopeId) -> Option<&Scope> {
+        self.scopes.get(id.index()?)
+    }
+
+    /// A type by its id.
+    pub fn ty(&self, id: TypeId) -> Option<&Type> {
+        self.types.get(id.index()?)
+    }
+
+    /// An expression by its id.
+    pub fn expr(&self, id: ExprId) -> Option<&Expr> {
+        self.exprs.get(id.index()?)
+    }
+
+    /// The text of a name.
+    pub fn text(&self, name: Sym) -> &str {
+        self.strings.get(name)
+    }
+
+    /// The innermost definition around a scope.
+    pub fn enclosing(&self, scope: ScopeId) -> DefId {
+        self.scope(scope).map_or(DefId::NONE, |scope| scope.definition)
+    }
+
+    /// The names of the definitions around one, outermost first, joined by `.`; empty at the top.
+    pub fn parent_path(&self, id: DefId) -> String {
+        let mut names = Vec::new();
+        let mut at = self.definition(id).map_or(DefId::NONE, |definition| definition.parent);
+        while let Some(definition) = self.definition(at) {
+            names.push(self.text(definition.name));
+            at = definition.parent;
+        }
+        names.reverse();
+        names.join(".")
+    }
+}

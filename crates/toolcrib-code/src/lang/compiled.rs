@@ -1,0 +1,145 @@
+//! A language made ready: names of nodes and fields turned into the numbers that the tree has.
+
+use tree_sitter::Node;
+
+use super::{Language, Rules};
+use crate::facts::{Cx, Expr, Flow, Type};
+
+/// What is done at a node.
+pub(crate) type Handler = for<'t> fn(&mut Cx<'t>, Node<'t>) -> Flow;
+/// What an expression is.
+pub(crate) type ExprRule = for<'t> fn(&mut Cx<'t>, Node<'t>) -> Expr;
+/// What a type is.
+pub(crate) type TypeRule = for<'t> fn(&mut Cx<'t>, Node<'t>) -> Type;
+
+macro_rules! fields {
+    ($($variant:ident = $name:literal,)*) => {
+        /// Fields of nodes, in any grammar.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum F {
+            $($variant,)*
+        }
+
+        const FIELD_NAMES: &[&str] = &[$($name,)*];
+    };
+}
+
+fields! {
+    Alias = "alias",
+    Alternative = "alternative",
+    Argument = "argument",
+    Arguments = "arguments",
+    Array = "array",
+    Attribute = "attribute",
+    Body = "body",
+    Bounds = "bounds",
+    Condition = "condition",
+    Consequence = "consequence",
+    Constructor = "constructor",
+    Declaration = "declaration",
+    Declarator = "declarator",
+    Decorator = "decorator",
+    DefaultType = "default_type",
+    Definition = "definition",
+    Element = "element",
+    Field = "field",
+    Function = "function",
+    Index = "index",
+    Interfaces = "interfaces",
+    Key = "key",
+    Kind = "kind",
+    Left = "left",
+    List = "list",
+    Macro = "macro",
+    ModuleName = "module_name",
+    Name = "name",
+    Object = "object",
+    Operand = "operand",
+    Operator = "operator",
+    Package = "package",
+    Parameter = "parameter",
+    Parameters = "parameters",
+    Path = "path",
+    Pattern = "pattern",
+    Property = "property",
+    Receiver = "receiver",
+    Result = "result",
+    ReturnType = "return_type",
+    Right = "right",
+    Scope = "scope",
+    Source = "source",
+    Subject = "subject",
+    Superclass = "superclass",
+    Superclasses = "superclasses",
+    Trait = "trait",
+    Type = "type",
+    TypeArguments = "type_arguments",
+    TypeParameters = "type_parameters",
+    Value = "value",
+}
+
+/// A language made ready.
+pub(crate) struct Compiled {
+    pub(crate) language: &'static Language,
+    pub(crate) grammar: tree_sitter::Language,
+    handlers: Vec<Option<Handler>>,
+    fields: Vec<u16>,
+    pub(crate) expr: ExprRule,
+    pub(crate) ty: TypeRule,
+}
+
+impl Compiled {
+    pub(crate) fn new(language: &'static Language) -> Self {
+        let grammar = (language.grammar)();
+        let field = |name: &&str| grammar.field_id_for_name(name).map_or(0, std::num::NonZero::get);
+        let fields = FIELD_NAMES.iter().map(field).collect();
+        let mut handlers: Vec<Option<Handler>> = vec![None; grammar.node_kind_count()];
+        let mut set = |kind: &str, handler: Handler| {
+            // A kind can have several numbers; all that share the name are meant.
+            for id in 0..grammar.node_kind_count() as u16 {
+                if grammar.node_kind_is_named(id)
+                    && grammar.node_kind_for_id(id) == Some(kind)
+                    && let Some(slot) = handlers.get_mut(id as usize)
+                {
+                    *slot = Some(handler);
+                }
+            }
+        };
+        for kind in language.comments {
+            set(kind, comment);
+        }
+        let (expr, ty) = match &language.rules {
+            Rules::Walk { handlers, expr, ty } => {
+                for (kind, handler) in handlers.iter().copied().flatten() {
+                    set(kind, *handler);
+                }
+                (*expr, *ty)
+            }
+        };
+        Self { language, grammar, handlers, fields, expr, ty }
+    }
+
+    pub(crate) fn handler(&self, kind: u16) -> Option<Handler> {
+        self.handlers.get(kind as usize).copied().flatten()
+    }
+
+    pub(crate) fn field(&self, field: F) -> u16 {
+        self.fields.get(field as usize).copied().unwrap_or(0)
+    }
+
+    /// Kinds that a language has handlers for and its grammar does not know: a mistake in its table.
+    #[cfg(test)]
+    pub(crate) fn unknown_kinds(&self) -> Vec<&'static str> {
+        let Rules::Walk { handlers, .. } = &self.language.rules;
+        let kinds = handlers.iter().copied().flatten().map(|(kind, _)| *kind);
+        kinds
+            .chain(self.language.comments.iter().copied())
+            .filter(|kind| self.grammar.id_for_node_kind(kind, true) == 0)
+            .collect()
+    }
+}
+
+fn comment<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    cx.comment(node);
+    Flow::Skip
+}

@@ -1,0 +1,77 @@
+//! What several languages do in the same way.
+
+use tree_sitter::Node;
+
+use crate::facts::{ARGS_UNKNOWN, Cx, Flow, Literal, Role, ScopeKind};
+use crate::facts::{DefId, Expr};
+
+/// How many arguments a list has; unknown if one of these kinds spreads.
+pub(super) fn count_args<'t>(cx: &Cx<'t>, list: Option<Node<'t>>, spreads: &[&str]) -> u8 {
+    let Some(list) = list else { return 0 };
+    let mut count: u8 = 0;
+    for child in cx.named(list) {
+        if spreads.contains(&child.kind()) {
+            return ARGS_UNKNOWN;
+        }
+        if !child.is_extra() {
+            count = count.saturating_add(1);
+        }
+    }
+    count
+}
+
+/// A name that is read unless something else is known of it.
+pub(super) fn read<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    cx.name(node, Role::Read);
+    Flow::Skip
+}
+
+/// A name of a type.
+pub(super) fn type_name<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    cx.name(node, Role::Type);
+    Flow::Skip
+}
+
+/// A block with its own names.
+pub(super) fn block<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    cx.enter(ScopeKind::Block, node, DefId::NONE);
+    Flow::Children
+}
+
+/// Nothing of interest is in there.
+pub(super) fn skip<'t>(_: &mut Cx<'t>, _: Node<'t>) -> Flow {
+    Flow::Skip
+}
+
+/// The literal that a kind of node is, in most grammars.
+pub(super) fn literal(kind: &str) -> Option<Expr> {
+    let literal = match kind {
+        "string_literal"
+        | "raw_string_literal"
+        | "string"
+        | "template_string"
+        | "interpreted_string_literal"
+        | "concatenated_string"
+        | "char_literal" => Literal::String,
+        "integer_literal"
+        | "float_literal"
+        | "integer"
+        | "float"
+        | "number"
+        | "int_literal"
+        | "number_literal"
+        | "decimal_integer_literal" => Literal::Number,
+        "boolean_literal" | "true" | "false" => Literal::Boolean,
+        "array_expression" | "list" | "array" | "list_comprehension" => Literal::List,
+        "dictionary" | "object" | "dictionary_comprehension" => Literal::Map,
+        "closure_expression"
+        | "lambda"
+        | "arrow_function"
+        | "function_expression"
+        | "func_literal"
+        | "lambda_expression" => Literal::Function,
+        "none" | "null" | "nil" | "undefined" | "unit_expression" => Literal::Null,
+        _ => return None,
+    };
+    Some(Expr::Literal(literal))
+}

@@ -1,0 +1,117 @@
+//! The languages, one folder each.
+//!
+//! A language is a table of what its files are called, a grammar, and a list of handlers by kind of syntax node; the
+//! walk over the tree is the same for all. Languages of which only symbols and imports are known have a query instead of
+//! handlers. To add one: its folder, and a line in [`ALL`].
+
+mod compiled;
+mod kit;
+#[cfg(feature = "rust")]
+mod rust;
+
+use std::sync::OnceLock;
+
+pub(crate) use compiled::{Compiled, F, Handler};
+
+/// A language.
+pub struct Language {
+    /// Its name, in lower case.
+    pub name: &'static str,
+    /// What file names end in, without the dot.
+    pub extensions: &'static [&'static str],
+    /// Whole file names.
+    pub file_names: &'static [&'static str],
+    /// Programs named in a `#!` line.
+    pub shebangs: &'static [&'static str],
+    /// Node kinds of comments.
+    pub comments: &'static [&'static str],
+    /// What a comment begins with that documents the definition after it.
+    pub doc_prefixes: &'static [&'static str],
+    /// Parts of a path that make a file a test: a folder if it ends in `/`, else the start (`test_*`) or end (`*_test.go`)
+    /// of its name.
+    pub tests: &'static [&'static str],
+    /// Whether references, scopes and types are known, and not only symbols and imports.
+    pub full: bool,
+    pub(crate) grammar: fn() -> tree_sitter::Language,
+    pub(crate) rules: Rules,
+    pub(crate) compiled: OnceLock<Compiled>,
+}
+
+/// How facts are read off a tree.
+pub(crate) enum Rules {
+    /// Handlers by kind of node.
+    Walk {
+        handlers: &'static [&'static [(&'static str, Handler)]],
+        expr: compiled::ExprRule,
+        ty: compiled::TypeRule,
+    },
+}
+
+/// Every language that was compiled in.
+pub static ALL: &[&Language] = &[
+    #[cfg(feature = "rust")]
+    &rust::RUST,
+];
+
+impl Language {
+    /// The language of a path, by its name alone.
+    pub fn of_path(path: &str) -> Option<&'static Language> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        ALL.iter().copied().find(|language| {
+            language.file_names.contains(&name)
+                || (!extension.is_empty() && language.extensions.contains(&extension))
+        })
+    }
+
+    /// The language that a `#!` line names.
+    pub fn of_shebang(first_line: &str) -> Option<&'static Language> {
+        let program =
+            first_line.strip_prefix("#!")?.split_whitespace().find(|word| !word.ends_with("/env"))?;
+        let program = program.rsplit('/').next()?.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        ALL.iter().copied().find(|language| language.shebangs.contains(&program))
+    }
+
+    /// A language by its name or one of its extensions.
+    pub fn by_name(name: &str) -> Option<&'static Language> {
+        let name = name.to_ascii_lowercase();
+        let named =
+            |language: &&&Language| language.name == name || language.extensions.contains(&name.as_str());
+        ALL.iter().find(named).copied()
+    }
+
+    /// Whether a path is that of a test.
+    pub fn is_test(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        self.tests.iter().any(|pattern| {
+            if let Some(folder) = pattern.strip_suffix('/') {
+                let mut folders = path.split('/').rev().skip(1);
+                folders.any(|part| part == folder)
+            } else if let Some(end) = pattern.strip_prefix('*') {
+                name.ends_with(end)
+            } else if let Some(start) = pattern.strip_suffix('*') {
+                name.starts_with(start)
+            } else {
+                name == *pattern
+            }
+        })
+    }
+
+    pub(crate) fn compiled(&'static self) -> &'static Compiled {
+        self.compiled.get_or_init(|| Compiled::new(self))
+    }
+}
+
+impl std::fmt::Debug for Language {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for Language {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Language {}
