@@ -4,7 +4,7 @@
 //! means (the name of a function, the callee of a call) marks it; when the walk comes to the marked node, it does as told.
 //! Nothing here recurses without a bound: source may nest as deep as it likes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 
 use tree_sitter::Node;
@@ -91,6 +91,8 @@ pub(crate) struct Cx<'t> {
     expr_of: Map<ExprId>,
     exprs: HashMap<Expr, ExprId>,
     types: HashMap<Type, TypeId>,
+    owners: Map<DefId>,
+    seen: HashSet<(ScopeId, DefId, Sym)>,
     depth: u32,
     pending: Pending,
 }
@@ -117,6 +119,8 @@ impl<'t> Cx<'t> {
             expr_of: Map::default(),
             exprs: HashMap::default(),
             types: HashMap::default(),
+            owners: Map::default(),
+            seen: HashSet::default(),
             depth: 0,
             pending: Pending::default(),
         }
@@ -242,6 +246,25 @@ impl<'t> Cx<'t> {
         if self.marks.is_empty() { None } else { self.marks.remove(&node.id()) }
     }
 
+    /// Marks a name unless something is already known of it: the outer of two nodes knows better.
+    pub(crate) fn mark_new(&mut self, node: Node<'t>, role: Role, receiver: ExprId) {
+        self.marks.entry(node.id()).or_insert(Mark::Use { role, args: 0, receiver });
+    }
+
+    /// A value further down is the body of a definition: `const f = () => …`.
+    pub(crate) fn own(&mut self, node: Node<'t>, definition: DefId) {
+        self.owners.insert(node.id(), definition);
+    }
+
+    pub(crate) fn take_owner(&mut self, node: Node<'t>) -> DefId {
+        self.owners.remove(&node.id()).unwrap_or(DefId::NONE)
+    }
+
+    /// Whether a name comes up for the first time in a scope or, for a member, in a type.
+    pub(crate) fn is_first(&mut self, scope: ScopeId, of: DefId, name: Sym) -> bool {
+        self.seen.insert((scope, of, name))
+    }
+
     // Making facts.
 
     /// A name that is read unless something else was marked.
@@ -320,6 +343,36 @@ impl<'t> Cx<'t> {
         DefId::new(self.facts.definitions.len() - 1)
     }
 
+    /// Defines a member of a type from elsewhere, as `self.x = …` does in a method.
+    pub(crate) fn define_in(&mut self, parent: DefId, new: NewDefinition<'t>) -> DefId {
+        let (scope, definition) = (self.scope, self.definition);
+        self.scope = self.facts.definition(parent).map_or(scope, |parent| parent.body);
+        self.definition = parent;
+        let id = self.define(new);
+        (self.scope, self.definition) = (scope, definition);
+        id
+    }
+
+    /// A function without a written return type is known by what it first returns.
+    pub(crate) fn returns(&mut self, value: Node<'t>) {
+        if self.facts.scope(self.function_scope()).is_none_or(|scope| scope.kind != ScopeKind::Function) {
+            return;
+        }
+        let wanted = self
+            .facts
+            .definition(self.definition)
+            .is_some_and(|around| around.kind.is_callable() && around.ty.is_none() && around.value.is_none());
+        if wanted {
+            let value = self.expr(value);
+            let known = !matches!(self.facts.expr(value), None | Some(Expr::Unknown | Expr::Literal(_)));
+            if let Some(index) = self.definition.index().filter(|_| known)
+                && let Some(around) = self.facts.definitions.get_mut(index)
+            {
+                around.value = value;
+            }
+        }
+    }
+
     /// The head of a definition in one line.
     fn signature(&mut self, head: Span) -> Sym {
         let mut line = String::new();
@@ -374,7 +427,9 @@ impl<'t> Cx<'t> {
     }
 
     pub(crate) fn export(&mut self, name: Sym, local: Sym, start: u32) {
-        self.facts.exports.push(Export { name, local, start });
+        if self.scope_kind() == ScopeKind::File {
+            self.facts.exports.push(Export { name, local, start });
+        }
     }
 
     // Types and expressions.

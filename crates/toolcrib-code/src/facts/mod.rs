@@ -18,7 +18,7 @@ mod strings;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use cx::{Cx, Flow, Source, span};
+pub(crate) use cx::{Cx, Flow, Mark, Source, span};
 pub use extract::{MAX_BYTES, Skipped, extract};
 pub use ids::{DefId, ExprId, ScopeId, Span, Sym, TypeId};
 pub use lines::LineTable;

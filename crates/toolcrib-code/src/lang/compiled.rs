@@ -51,6 +51,7 @@ fields! {
     Left = "left",
     List = "list",
     Macro = "macro",
+    Module = "module",
     ModuleName = "module_name",
     Name = "name",
     Object = "object",

@@ -5,9 +5,15 @@
 //! handlers. To add one: its folder, and a line in [`ALL`].
 
 mod compiled;
+#[cfg(feature = "javascript")]
+mod javascript;
 mod kit;
+#[cfg(feature = "python")]
+mod python;
 #[cfg(feature = "rust")]
 mod rust;
+#[cfg(feature = "typescript")]
+mod typescript;
 
 use std::sync::OnceLock;
 
@@ -51,6 +57,14 @@ pub(crate) enum Rules {
 pub static ALL: &[&Language] = &[
     #[cfg(feature = "rust")]
     &rust::RUST,
+    #[cfg(feature = "python")]
+    &python::PYTHON,
+    #[cfg(feature = "typescript")]
+    &typescript::TYPESCRIPT,
+    #[cfg(feature = "typescript")]
+    &typescript::TSX,
+    #[cfg(feature = "javascript")]
+    &javascript::JAVASCRIPT,
 ];
 
 impl Language {
@@ -95,6 +109,11 @@ impl Language {
                 name == *pattern
             }
         })
+    }
+
+    /// Its grammar.
+    pub fn grammar(&self) -> tree_sitter::Language {
+        (self.grammar)()
     }
 
     pub(crate) fn compiled(&'static self) -> &'static Compiled {

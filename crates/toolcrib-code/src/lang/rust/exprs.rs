@@ -82,7 +82,7 @@ fn call<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 fn field<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     if let Some(name) = cx.field(node, F::Field) {
         let receiver = receiver_of(cx, node);
-        mark_unless_marked(cx, name, Role::Read, receiver);
+        cx.mark_new(name, Role::Read, receiver);
     }
     Flow::Children
 }
@@ -91,16 +91,9 @@ fn scoped<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     if let Some(name) = cx.field(node, F::Name) {
         let receiver = receiver_of(cx, node);
         let role = if node.kind() == "scoped_type_identifier" { Role::Type } else { Role::Read };
-        mark_unless_marked(cx, name, role, receiver);
+        cx.mark_new(name, role, receiver);
     }
     Flow::Children
-}
-
-fn mark_unless_marked<'t>(cx: &mut Cx<'t>, name: Node<'t>, role: Role, receiver: ExprId) {
-    match cx.take_mark(name) {
-        Some(mark) => cx.mark(name, mark),
-        None => cx.mark_use(name, role, 0, receiver),
-    }
 }
 
 /// A struct's fields in a literal or a pattern belong to the struct.
