@@ -7,5 +7,7 @@
 //! and whatever concerns several files is worked out from there when asked.
 
 pub mod facts;
+pub mod index;
 pub mod lang;
 pub mod project;
+pub mod search;

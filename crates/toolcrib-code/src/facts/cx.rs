@@ -85,8 +85,6 @@ pub(crate) struct Cx<'t> {
     pub(crate) definition: DefId,
     /// The nodes around the current one, outermost first.
     pub(crate) above: Vec<Node<'t>>,
-    /// The field that the current node is in its parent; 0 for none.
-    pub(crate) field_id: u16,
     marks: Map<Mark>,
     expr_of: Map<ExprId>,
     exprs: HashMap<Expr, ExprId>,
@@ -114,7 +112,6 @@ impl<'t> Cx<'t> {
             scope: ScopeId::new(0),
             definition: DefId::NONE,
             above: Vec::new(),
-            field_id: 0,
             marks: Map::default(),
             expr_of: Map::default(),
             exprs: HashMap::default(),
@@ -139,11 +136,6 @@ impl<'t> Cx<'t> {
             0 => None,
             id => node.child_by_field_id(id),
         }
-    }
-
-    /// Whether the current node is this field of its parent.
-    pub(crate) fn is_field(&self, field: F) -> bool {
-        self.field_id != 0 && self.field_id == self.compiled.field(field)
     }
 
     pub(crate) fn text(&self, node: Node<'t>) -> &'t str {

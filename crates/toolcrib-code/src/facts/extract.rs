@@ -120,7 +120,6 @@ fn walk(source: &str, tree: &Tree, language: &'static Language) -> FileFacts {
         if node.is_error() || node.is_missing() {
             cx.facts.parse_errors += 1;
         } else if let Some(handler) = compiled.handler(node.kind_id()) {
-            cx.field_id = cursor.field_id().map_or(0, std::num::NonZero::get);
             flow = handler(&mut cx, node);
         }
         if flow == Flow::Children && cursor.goto_first_child() {

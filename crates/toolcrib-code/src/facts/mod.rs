@@ -23,6 +23,7 @@ pub use extract::{MAX_BYTES, Skipped, extract};
 pub use ids::{DefId, ExprId, ScopeId, Span, Sym, TypeId};
 pub use lines::LineTable;
 pub use strings::Strings;
+pub(crate) use strings::hash;
 
 /// Counts up whenever facts of the same bytes come out differently; a stored index of another number is built anew.
 pub const ENGINE_VERSION: u32 = 1;

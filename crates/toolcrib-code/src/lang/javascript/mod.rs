@@ -13,8 +13,6 @@ use crate::facts::{
     BindingKind, Cx, DefId, ExprId, Flags, Flow, Kind, Param, Part, Role, ScopeKind, Source, TypeId, span,
 };
 
-pub(super) use binds::targets;
-
 /// JavaScript.
 pub(super) static JAVASCRIPT: Language = Language {
     name: "javascript",

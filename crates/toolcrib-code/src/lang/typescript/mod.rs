@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use tree_sitter::Node;
 
-use super::javascript::{self, bind_parameters, export_flags, exprs, field, member_flags, parameters};
+use super::javascript::{self, bind_parameters, export_flags, exprs, field, member_flags};
 use super::{F, Handler, Language, Rules, kit};
 use crate::facts::{
     BindingKind, Cx, DefId, ExprId, Flags, Flow, Kind, Role, ScopeKind, Source, Type, TypeId,
