@@ -5,6 +5,10 @@
 //! handlers. To add one: its folder, and a line in [`ALL`].
 
 mod compiled;
+#[cfg(feature = "go")]
+mod go;
+#[cfg(feature = "java")]
+mod java;
 #[cfg(feature = "javascript")]
 mod javascript;
 mod kit;
@@ -65,6 +69,10 @@ pub static ALL: &[&Language] = &[
     &typescript::TSX,
     #[cfg(feature = "javascript")]
     &javascript::JAVASCRIPT,
+    #[cfg(feature = "go")]
+    &go::GO,
+    #[cfg(feature = "java")]
+    &java::JAVA,
 ];
 
 impl Language {

@@ -1,0 +1,314 @@
+//! Go.
+
+mod exprs;
+
+use std::sync::OnceLock;
+
+use tree_sitter::Node;
+
+use super::{F, Handler, Language, Rules, kit};
+use crate::facts::{
+    BindingKind, Cx, DefId, ExprId, Flags, Flow, Import, ImportKind, ImportName, Kind, Param, Part, Role, ScopeKind,
+    Source, Span, Sym, TypeId, span,
+};
+
+/// Go.
+pub(super) static GO: Language = Language {
+    name: "go",
+    extensions: &["go"],
+    file_names: &[],
+    shebangs: &[],
+    comments: &["comment"],
+    doc_prefixes: &["//", "/*"],
+    tests: &["*_test.go", "testdata/"],
+    full: true,
+    grammar: || tree_sitter_go::LANGUAGE.into(),
+    rules: Rules::Walk { handlers: &[HANDLERS, exprs::HANDLERS], expr: exprs::expr, ty: exprs::ty },
+    compiled: OnceLock::new(),
+};
+
+const HANDLERS: &[(&str, Handler)] = &[
+    ("package_clause", package),
+    ("import_spec", import),
+    ("function_declaration", function),
+    ("method_declaration", function),
+    ("method_elem", function),
+    ("func_literal", closure),
+    ("type_spec", type_spec),
+    ("type_alias", type_spec),
+    ("field_declaration", field),
+    ("const_spec", values),
+    ("var_spec", values),
+    ("short_var_declaration", short),
+    ("range_clause", range),
+    ("assignment_statement", assignment),
+    ("block", kit::block),
+    ("if_statement", kit::block),
+    ("for_statement", kit::block),
+    ("expression_switch_statement", kit::block),
+    ("type_switch_statement", type_switch),
+    ("expression_case", kit::block),
+    ("type_case", kit::block),
+    ("communication_case", kit::block),
+    ("type_parameter_list", type_parameters),
+    ("label_name", kit::skip),
+];
+
+fn exported(name: &str) -> bool {
+    name.starts_with(char::is_uppercase)
+}
+
+fn package<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    cx.facts.package = node.named_child(0).map(|name| cx.sym(name)).unwrap_or_default();
+    Flow::Skip
+}
+
+fn import<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    let Some(path) = cx.field(node, F::Path) else { return Flow::Skip };
+    let text = cx.text(path).trim_matches(['"', '`']);
+    let mut import = Import {
+        kind: ImportKind::Module,
+        source: cx.intern(text),
+        alias: Sym::NONE,
+        names: Vec::new(),
+        span: span(node),
+        scope: cx.scope,
+    };
+    match cx.field(node, F::Name).map(|name| (name.kind(), name)) {
+        Some(("dot", dot)) => {
+            import.kind = ImportKind::Glob;
+            let start = dot.start_byte() as u32;
+            import.names.push(ImportName { name: cx.intern("*"), alias: Sym::NONE, start });
+        }
+        Some(("blank_identifier", _)) => import.kind = ImportKind::SideEffect,
+        Some((_, name)) => import.alias = cx.sym(name),
+        None => {}
+    }
+    cx.import(import);
+    Flow::Skip
+}
+
+fn parameters<'t>(cx: &mut Cx<'t>, list: Option<Node<'t>>) -> Vec<Param> {
+    let mut params = Vec::new();
+    for declaration in list.map(|list| cx.named(list)).unwrap_or_default() {
+        let rest = declaration.kind() == "variadic_parameter_declaration";
+        if !rest && declaration.kind() != "parameter_declaration" {
+            continue;
+        }
+        let ty = cx.field(declaration, F::Type).map_or(TypeId::NONE, |ty| cx.ty(ty));
+        let names = names(cx, declaration);
+        if names.is_empty() {
+            params.push(Param { name: Sym::NONE, ty, optional: false, rest });
+        }
+        for name in names {
+            params.push(Param { name: cx.sym(name), ty, optional: false, rest });
+        }
+    }
+    params
+}
+
+/// The names that a declaration gives the same type.
+fn names<'t>(cx: &Cx<'t>, node: Node<'t>) -> Vec<Node<'t>> {
+    let mut cursor = node.walk();
+    node.children_by_field_id(cx.compiled.field(F::Name).try_into().unwrap_or(std::num::NonZeroU16::MAX), &mut cursor)
+        .filter(|name| matches!(name.kind(), "identifier" | "field_identifier"))
+        .collect()
+}
+
+fn bind_parameters<'t>(cx: &mut Cx<'t>, list: Option<Node<'t>>) {
+    for declaration in list.map(|list| cx.named(list)).unwrap_or_default() {
+        let ty = cx.field(declaration, F::Type).map_or(TypeId::NONE, |ty| cx.ty(ty));
+        let ty = match declaration.kind() {
+            "variadic_parameter_declaration" => cx.type_id(crate::facts::Type::Array(ty)),
+            _ => ty,
+        };
+        for name in names(cx, declaration) {
+            cx.bind(name, BindingKind::Parameter, &Source::typed(ty));
+        }
+    }
+}
+
+fn function<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    let Some(name) = cx.field(node, F::Name) else { return Flow::Children };
+    let kind = if node.kind() == "function_declaration" { Kind::Function } else { Kind::Method };
+    let mut new = cx.new_definition(name, kind, node);
+    let text = cx.text(name);
+    let body = cx.field(node, F::Body);
+    let is_test = ["Test", "Benchmark", "Fuzz", "Example"].iter().any(|start| text.starts_with(start));
+    new.flags = Flags::default()
+        .when(exported(text), Flags::EXPORTED)
+        .when(is_test && kind == Kind::Function, Flags::TEST)
+        .when(body.is_none(), Flags::DECLARATION);
+    new.head_end = body.map_or(new.head_end, |body| body.start_byte() as u32);
+    let list = cx.field(node, F::Parameters);
+    new.params = parameters(cx, list);
+    new.flags = new.flags.when(new.params.iter().any(|param| param.rest), Flags::VARIADIC);
+    new.ty = cx.field(node, F::Result).map_or(TypeId::NONE, |result| cx.ty(result));
+    let receiver = cx.field(node, F::Receiver);
+    if let Some(declaration) = receiver.and_then(|receiver| receiver.named_child(0)) {
+        new.owner = cx.field(declaration, F::Type).map_or(TypeId::NONE, |ty| cx.ty(ty));
+        new.flags = new.flags.with(Flags::RECEIVER);
+    }
+    let definition = cx.define(new);
+    cx.enter(ScopeKind::Function, node, definition);
+    bind_parameters(cx, receiver);
+    bind_parameters(cx, list);
+    let result = cx.field(node, F::Result).filter(|result| result.kind() == "parameter_list");
+    bind_parameters(cx, result);
+    Flow::Children
+}
+
+fn closure<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    cx.enter(ScopeKind::Closure, node, DefId::NONE);
+    let list = cx.field(node, F::Parameters);
+    bind_parameters(cx, list);
+    Flow::Children
+}
+
+fn type_spec<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    let (Some(name), Some(ty)) = (cx.field(node, F::Name), cx.field(node, F::Type)) else { return Flow::Children };
+    let kind = match ty.kind() {
+        "struct_type" => Kind::Struct,
+        "interface_type" => Kind::Interface,
+        _ => Kind::Type,
+    };
+    let mut new = cx.new_definition(name, kind, node);
+    new.flags = Flags::default().when(exported(cx.text(name)), Flags::EXPORTED);
+    match kind {
+        Kind::Struct => {
+            let list = cx.child(ty, &["field_declaration_list"]);
+            new.head_end = list.map_or(new.head_end, |list| list.start_byte() as u32);
+            for field in list.map(|list| cx.named(list)).unwrap_or_default() {
+                // An embedded field lends its members.
+                if field.kind() == "field_declaration" && names(cx, field).is_empty() {
+                    new.bases.extend(cx.field(field, F::Type).map(|ty| cx.ty(ty)));
+                }
+            }
+        }
+        Kind::Interface => {
+            new.head_end = ty.start_byte() as u32 + 9;
+            for embedded in cx.named(ty).into_iter().filter(|member| member.kind() == "type_elem") {
+                new.bases.extend(embedded.named_child(0).map(|ty| cx.ty(ty)));
+            }
+        }
+        _ => new.ty = cx.ty(ty),
+    }
+    let definition = cx.define(new);
+    cx.enter(ScopeKind::Type, node, definition);
+    Flow::Children
+}
+
+fn field<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    if cx.scope_kind() != ScopeKind::Type {
+        return Flow::Children;
+    }
+    let ty = cx.field(node, F::Type);
+    let of = ty.map_or(TypeId::NONE, |ty| cx.ty(ty));
+    for name in names(cx, node) {
+        let mut new = cx.new_definition(name, Kind::Field, node);
+        new.flags = Flags::default().when(exported(cx.text(name)), Flags::EXPORTED);
+        new.ty = of;
+        cx.define(new);
+    }
+    Flow::Children
+}
+
+fn values<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    let ty = cx.field(node, F::Type).map_or(TypeId::NONE, |ty| cx.ty(ty));
+    let list = cx.field(node, F::Value).map(|list| cx.named(list)).unwrap_or_default();
+    for (index, name) in names(cx, node).into_iter().enumerate() {
+        let source = Source { ty, ..value_at(cx, &list, index) };
+        if cx.in_function() {
+            let visible = Some(Span::new(span(node).end, cx.scope_span().end));
+            cx.bind(name, BindingKind::Local, &Source { visible, ..source });
+            continue;
+        }
+        if cx.text(name) == "_" {
+            cx.skip(name);
+            continue;
+        }
+        let kind = if node.kind() == "const_spec" { Kind::Constant } else { Kind::Variable };
+        let mut new = cx.new_definition(name, kind, node);
+        new.flags = Flags::default().when(exported(cx.text(name)), Flags::EXPORTED);
+        (new.ty, new.value) = (ty, source.value);
+        cx.define(new);
+    }
+    Flow::Children
+}
+
+/// The value that the name at a place gets; all names share a call that returns several.
+fn value_at<'t>(cx: &mut Cx<'t>, values: &[Node<'t>], index: usize) -> Source {
+    match (values, values.get(index)) {
+        ([one], _) if index > 0 => {
+            let value = cx.expr(*one);
+            Source::value(value, Part::Index(index.min(255) as u8))
+        }
+        (_, Some(value)) => {
+            let value = cx.expr(*value);
+            Source::value(value, Part::Whole)
+        }
+        _ => Source::nothing(),
+    }
+}
+
+fn short<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    let names = cx.field(node, F::Left).map(|list| cx.named(list)).unwrap_or_default();
+    let list = cx.field(node, F::Right).map(|list| cx.named(list)).unwrap_or_default();
+    let several = names.len() > 1 && list.len() == 1;
+    for (index, name) in names.into_iter().enumerate().filter(|(_, name)| name.kind() == "identifier") {
+        let mut source = value_at(cx, &list, index);
+        if several {
+            source.part = Part::Index(index.min(255) as u8);
+        }
+        source.visible = Some(Span::new(span(node).end, cx.scope_span().end));
+        if cx.text(name) == "_" {
+            cx.skip(name);
+        } else {
+            cx.bind(name, BindingKind::Local, &source);
+        }
+    }
+    Flow::Children
+}
+
+fn range<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    let value = cx.field(node, F::Right).map_or(ExprId::NONE, |right| cx.expr(right));
+    let names = cx.field(node, F::Left).map(|list| cx.named(list)).unwrap_or_default();
+    for (index, name) in names.into_iter().enumerate().filter(|(_, name)| name.kind() == "identifier") {
+        let part = if index == 1 { Part::Element } else { Part::Unknown };
+        if cx.text(name) == "_" {
+            cx.skip(name);
+        } else {
+            cx.bind(name, BindingKind::Loop, &Source::value(value, part));
+        }
+    }
+    Flow::Children
+}
+
+/// `switch x := y.(type)`
+fn type_switch<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    cx.enter(ScopeKind::Block, node, DefId::NONE);
+    let alias = cx.field(node, F::Alias).and_then(|list| list.named_child(0));
+    let value = cx.field(node, F::Value).map_or(ExprId::NONE, |value| cx.expr(value));
+    if let Some(name) = alias {
+        cx.bind(name, BindingKind::Pattern, &Source::value(value, Part::Unknown));
+    }
+    Flow::Children
+}
+
+fn assignment<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    for target in cx.field(node, F::Left).map(|list| cx.named(list)).unwrap_or_default() {
+        exprs::mark(cx, target, Role::Write, 0);
+    }
+    Flow::Children
+}
+
+fn type_parameters<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    for declaration in cx.named(node) {
+        let bound = cx.field(declaration, F::Type).and_then(|bound| bound.named_child(0));
+        let ty = bound.map_or(TypeId::NONE, |bound| cx.ty(bound));
+        for name in names(cx, declaration) {
+            cx.bind(name, BindingKind::TypeParameter, &Source::typed(ty));
+        }
+    }
+    Flow::Children
+}
