@@ -4,7 +4,11 @@
 //! walk over the tree is the same for all. Languages of which only symbols and imports are known have a query instead of
 //! handlers. To add one: its folder, and a line in [`ALL`].
 
+#[cfg(feature = "c")]
+mod c;
 mod compiled;
+#[cfg(feature = "cpp")]
+mod cpp;
 #[cfg(feature = "go")]
 mod go;
 #[cfg(feature = "java")]
@@ -73,6 +77,10 @@ pub static ALL: &[&Language] = &[
     &go::GO,
     #[cfg(feature = "java")]
     &java::JAVA,
+    #[cfg(feature = "c")]
+    &c::C,
+    #[cfg(feature = "cpp")]
+    &cpp::CPP,
 ];
 
 impl Language {

@@ -234,8 +234,13 @@ fn field<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 }
 
 fn local<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
-    let ty = cx.field(node, F::Type).filter(|ty| cx.text(*ty) != "var");
-    let ty = ty.map_or(TypeId::NONE, |ty| cx.ty(ty));
+    let ty = match cx.field(node, F::Type) {
+        Some(ty) if cx.text(ty) == "var" => {
+            cx.skip(ty);
+            TypeId::NONE
+        }
+        ty => ty.map_or(TypeId::NONE, |ty| cx.ty(ty)),
+    };
     for declarator in declarators(cx, node) {
         let value = cx.field(declarator, F::Value).map_or(ExprId::NONE, |value| cx.expr(value));
         if let Some(name) = cx.field(declarator, F::Name) {
