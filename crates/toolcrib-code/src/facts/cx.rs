@@ -257,6 +257,12 @@ impl<'t> Cx<'t> {
         self.seen.insert((scope, of, name))
     }
 
+    /// Whether a name comes up for the first time in the current scope.
+    pub(crate) fn is_first_name(&mut self, name: Node<'t>) -> bool {
+        let sym = self.sym(name);
+        self.is_first(self.scope, DefId::NONE, sym)
+    }
+
     // Making facts.
 
     /// A name that is read unless something else was marked.

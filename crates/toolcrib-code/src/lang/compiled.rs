@@ -51,6 +51,7 @@ fields! {
     Left = "left",
     List = "list",
     Macro = "macro",
+    Method = "method",
     Module = "module",
     ModuleName = "module_name",
     Name = "name",
@@ -87,6 +88,7 @@ pub(crate) struct Compiled {
     fields: Vec<u16>,
     pub(crate) expr: ExprRule,
     pub(crate) ty: TypeRule,
+    pub(crate) outline: Option<&'static super::outline::Outline>,
 }
 
 impl Compiled {
@@ -109,15 +111,21 @@ impl Compiled {
         for kind in language.comments {
             set(kind, comment);
         }
-        let (expr, ty) = match &language.rules {
+        let (expr, ty, outline): (ExprRule, TypeRule, _) = match &language.rules {
             Rules::Walk { handlers, expr, ty } => {
                 for (kind, handler) in handlers.iter().copied().flatten() {
                     set(kind, *handler);
                 }
-                (*expr, *ty)
+                (*expr, *ty, None)
+            }
+            Rules::Outline(table) => {
+                for (kind, handler) in table.handlers() {
+                    set(kind, handler);
+                }
+                (super::outline::no_expr, super::outline::no_type, Some(*table))
             }
         };
-        Self { language, grammar, handlers, fields, expr, ty }
+        Self { language, grammar, handlers, fields, expr, ty, outline }
     }
 
     pub(crate) fn handler(&self, kind: u16) -> Option<Handler> {
@@ -131,16 +139,37 @@ impl Compiled {
     /// Kinds that a language has handlers for and its grammar does not know: a mistake in its table.
     #[cfg(test)]
     pub(crate) fn unknown_kinds(&self) -> Vec<&'static str> {
-        let Rules::Walk { handlers, .. } = &self.language.rules;
-        let kinds = handlers.iter().copied().flatten().map(|(kind, _)| *kind);
-        kinds
-            .chain(self.language.comments.iter().copied())
-            .filter(|kind| self.grammar.id_for_node_kind(kind, true) == 0)
-            .collect()
+        let handlers: Vec<(&'static str, Handler)> = match &self.language.rules {
+            Rules::Walk { handlers, .. } => handlers.iter().copied().flatten().copied().collect(),
+            Rules::Outline(table) => table.handlers(),
+        };
+        let known = |kind: &&str| {
+            let mut ids = 0..self.grammar.node_kind_count() as u16;
+            ids.any(|id| self.grammar.node_kind_for_id(id) == Some(kind))
+        };
+        let kinds = handlers.into_iter().map(|(kind, _)| kind);
+        kinds.chain(self.language.comments.iter().copied()).filter(|kind| !known(kind)).collect()
     }
 }
 
 fn comment<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     cx.comment(node);
     Flow::Skip
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lang::ALL;
+
+    #[test]
+    fn every_kind_in_a_table_is_one_of_the_grammar() {
+        // What one language takes over from another may be more than it has.
+        let shared =
+            ["jsx_opening_element", "jsx_self_closing_element", "jsx_closing_element", "jsx_attribute"];
+        for language in ALL {
+            let unknown = language.compiled().unknown_kinds();
+            let unknown: Vec<_> = unknown.into_iter().filter(|kind| !shared.contains(kind)).collect();
+            assert!(unknown.is_empty(), "{}: {unknown:?}", language.name);
+        }
+    }
 }

@@ -4,8 +4,12 @@
 //! walk over the tree is the same for all. Languages of which only symbols and imports are known have a query instead of
 //! handlers. To add one: its folder, and a line in [`ALL`].
 
+#[cfg(feature = "bash")]
+mod bash;
 #[cfg(feature = "c")]
 mod c;
+#[cfg(feature = "c-sharp")]
+mod c_sharp;
 mod compiled;
 #[cfg(feature = "cpp")]
 mod cpp;
@@ -16,10 +20,23 @@ mod java;
 #[cfg(feature = "javascript")]
 mod javascript;
 mod kit;
+#[cfg(feature = "kotlin")]
+mod kotlin;
+#[cfg(feature = "lua")]
+mod lua;
+mod outline;
+#[cfg(feature = "php")]
+mod php;
 #[cfg(feature = "python")]
 mod python;
+#[cfg(feature = "ruby")]
+mod ruby;
 #[cfg(feature = "rust")]
 mod rust;
+#[cfg(feature = "scala")]
+mod scala;
+#[cfg(feature = "swift")]
+mod swift;
 #[cfg(feature = "typescript")]
 mod typescript;
 
@@ -59,6 +76,8 @@ pub(crate) enum Rules {
         expr: compiled::ExprRule,
         ty: compiled::TypeRule,
     },
+    /// A table of what defines and imports.
+    Outline(&'static outline::Outline),
 }
 
 /// Every language that was compiled in.
@@ -81,6 +100,22 @@ pub static ALL: &[&Language] = &[
     &c::C,
     #[cfg(feature = "cpp")]
     &cpp::CPP,
+    #[cfg(feature = "c-sharp")]
+    &c_sharp::C_SHARP,
+    #[cfg(feature = "ruby")]
+    &ruby::RUBY,
+    #[cfg(feature = "php")]
+    &php::PHP,
+    #[cfg(feature = "kotlin")]
+    &kotlin::KOTLIN,
+    #[cfg(feature = "swift")]
+    &swift::SWIFT,
+    #[cfg(feature = "scala")]
+    &scala::SCALA,
+    #[cfg(feature = "lua")]
+    &lua::LUA,
+    #[cfg(feature = "bash")]
+    &bash::BASH,
 ];
 
 impl Language {

@@ -35,7 +35,10 @@ pub(in crate::lang) fn unwrap<'t>(cx: &Cx<'t>, declarator: Node<'t>) -> Declared
                 found.pointer = true;
                 cx.field(at, F::Declarator)
             }
-            "reference_declarator" | "parenthesized_declarator" | "attributed_declarator" | "variadic_declarator" => {
+            "reference_declarator"
+            | "parenthesized_declarator"
+            | "attributed_declarator"
+            | "variadic_declarator" => {
                 found.pointer |= at.kind() == "reference_declarator";
                 at.named_child(0)
             }
@@ -88,7 +91,8 @@ fn parameters<'t>(cx: &mut Cx<'t>, list: Option<Node<'t>>) -> (Vec<Param>, bool)
         if !node.kind().ends_with("parameter_declaration") {
             continue;
         }
-        let declared = cx.field(node, F::Declarator).map(|declarator| unwrap(cx, declarator)).unwrap_or_default();
+        let declared =
+            cx.field(node, F::Declarator).map(|declarator| unwrap(cx, declarator)).unwrap_or_default();
         let ty = cx.field(node, F::Type).map_or(TypeId::NONE, |ty| cx.ty(ty));
         let name = declared.name.filter(|name| name.kind() == "identifier").map(|name| cx.sym(name));
         if name.is_none() && cx.text(node) == "void" {
@@ -104,7 +108,9 @@ fn parameters<'t>(cx: &mut Cx<'t>, list: Option<Node<'t>>) -> (Vec<Param>, bool)
 pub(in crate::lang) fn function<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let declared = cx.field(node, F::Declarator).map(|declarator| unwrap(cx, declarator)).unwrap_or_default();
     let Some(name) = declared.name else { return Flow::Children };
-    let body = cx.field(node, F::Body).or_else(|| cx.child(node, &["default_method_clause", "delete_method_clause"]));
+    let body = cx
+        .field(node, F::Body)
+        .or_else(|| cx.child(node, &["default_method_clause", "delete_method_clause"]));
     match define_function(cx, node, name, &declared, body) {
         Some(id) => {
             cx.enter(ScopeKind::Function, node, id);
@@ -149,7 +155,8 @@ fn define_function<'t>(
 }
 
 fn return_type<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> TypeId {
-    let trailing = cx.field(node, F::Declarator).and_then(|declarator| cx.child(declarator, &["trailing_return_type"]));
+    let trailing =
+        cx.field(node, F::Declarator).and_then(|declarator| cx.child(declarator, &["trailing_return_type"]));
     match trailing.and_then(|trailing| trailing.named_child(0)) {
         Some(ty) => cx.ty(ty),
         None => cx

@@ -20,8 +20,13 @@ pub(in crate::lang) fn last_name<'t>(cx: &Cx<'t>, node: Node<'t>) -> Option<Node
     let mut at = node;
     for _ in 0..16 {
         at = match at.kind() {
-            "identifier" | "field_identifier" | "type_identifier" | "destructor_name" | "operator_name"
-            | "namespace_identifier" | "primitive_type" => return Some(at),
+            "identifier"
+            | "field_identifier"
+            | "type_identifier"
+            | "destructor_name"
+            | "operator_name"
+            | "namespace_identifier"
+            | "primitive_type" => return Some(at),
             "qualified_identifier" | "template_function" | "template_method" | "template_type" => {
                 cx.field(at, F::Name)?
             }
@@ -145,9 +150,9 @@ pub(in crate::lang) fn ty<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Type {
         "type_identifier" | "primitive_type" | "sized_type_specifier" | "identifier" => {
             Type::Named { path: cx.sym(node), args: Vec::new() }
         }
-        "struct_specifier" | "union_specifier" | "enum_specifier" | "class_specifier" => {
-            cx.field(node, F::Name).map_or(Type::Unknown, |name| Type::Named { path: cx.sym(name), args: Vec::new() })
-        }
+        "struct_specifier" | "union_specifier" | "enum_specifier" | "class_specifier" => cx
+            .field(node, F::Name)
+            .map_or(Type::Unknown, |name| Type::Named { path: cx.sym(name), args: Vec::new() }),
         "template_type" => {
             let path = cx.field(node, F::Name).map(|name| cx.sym(name)).unwrap_or_default();
             let list = cx.field(node, F::Arguments).map(|list| cx.named(list)).unwrap_or_default();

@@ -25,7 +25,8 @@ pub(super) static C: Language = Language {
     compiled: OnceLock::new(),
 };
 
-pub(super) const TESTS: &[&str] = &["test/", "tests/", "*_test.c", "*_test.cc", "*_test.cpp", "test_*", "*_unittest.cc"];
+pub(super) const TESTS: &[&str] =
+    &["test/", "tests/", "*_test.c", "*_test.cc", "*_test.cpp", "test_*", "*_unittest.cc"];
 
 pub(super) const HANDLERS: &[(&str, Handler)] = &[
     ("preproc_include", include),
@@ -50,7 +51,14 @@ fn include<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
         // `<…>` stays, so that it is known where to look.
         let text = cx.text(path).trim_matches('"');
         let (source, span, scope) = (cx.intern(text), span(node), cx.scope);
-        cx.import(Import { kind: ImportKind::Include, source, alias: Sym::NONE, names: Vec::new(), span, scope });
+        cx.import(Import {
+            kind: ImportKind::Include,
+            source,
+            alias: Sym::NONE,
+            names: Vec::new(),
+            span,
+            scope,
+        });
     }
     Flow::Skip
 }
@@ -69,7 +77,9 @@ fn macro_<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 fn typedef<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let Some(declarator) = cx.field(node, F::Declarator) else { return Flow::Children };
     let found = declare::unwrap(cx, declarator);
-    let Some(name) = found.name.filter(|name| name.kind() == "type_identifier") else { return Flow::Children };
+    let Some(name) = found.name.filter(|name| name.kind() == "type_identifier") else {
+        return Flow::Children;
+    };
     let mut new = cx.new_definition(name, Kind::Type, node);
     new.flags = Flags::EXPORTED;
     new.ty = cx.field(node, F::Type).map_or(TypeId::NONE, |ty| cx.ty(ty));
@@ -85,7 +95,9 @@ fn typedef<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 
 /// A struct, union or class; without a body it is only named.
 pub(super) fn type_like<'t>(cx: &mut Cx<'t>, node: Node<'t>, kind: Kind) -> Flow {
-    let (Some(name), Some(body)) = (cx.field(node, F::Name), cx.field(node, F::Body)) else { return Flow::Children };
+    let (Some(name), Some(body)) = (cx.field(node, F::Name), cx.field(node, F::Body)) else {
+        return Flow::Children;
+    };
     let Some(last) = exprs::last_name(cx, name) else { return Flow::Children };
     let mut new = cx.new_definition(last, kind, node);
     new.head_end = body.start_byte() as u32;

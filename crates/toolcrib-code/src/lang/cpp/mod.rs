@@ -7,8 +7,8 @@ use tree_sitter::Node;
 use super::c::{self, declare, exprs};
 use super::{F, Handler, Language, Rules, kit};
 use crate::facts::{
-    BindingKind, Cx, DefId, ExprId, Flags, Flow, Import, ImportKind, ImportName, Kind, Part, Role, ScopeKind, Source,
-    Sym, TypeId, span,
+    BindingKind, Cx, DefId, ExprId, Flags, Flow, Import, ImportKind, ImportName, Kind, Part, Role, ScopeKind,
+    Source, Sym, TypeId, span,
 };
 
 /// C++.
@@ -22,7 +22,11 @@ pub(super) static CPP: Language = Language {
     tests: c::TESTS,
     full: true,
     grammar: || tree_sitter_cpp::LANGUAGE.into(),
-    rules: Rules::Walk { handlers: &[c::HANDLERS, exprs::HANDLERS, HANDLERS], expr: exprs::expr, ty: exprs::ty },
+    rules: Rules::Walk {
+        handlers: &[c::HANDLERS, exprs::HANDLERS, HANDLERS],
+        expr: exprs::expr,
+        ty: exprs::ty,
+    },
     compiled: OnceLock::new(),
 };
 
@@ -99,10 +103,12 @@ fn lambda<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 
 fn for_range<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     cx.enter(ScopeKind::Block, node, DefId::NONE);
-    let ty = cx.field(node, F::Type).filter(|ty| ty.kind() != "placeholder_type_specifier" && ty.kind() != "auto");
+    let ty =
+        cx.field(node, F::Type).filter(|ty| ty.kind() != "placeholder_type_specifier" && ty.kind() != "auto");
     let ty = ty.map_or(TypeId::NONE, |ty| cx.ty(ty));
     let value = cx.field(node, F::Right).map_or(ExprId::NONE, |right| cx.expr(right));
-    let declared = cx.field(node, F::Declarator).map(|declarator| declare::unwrap(cx, declarator)).unwrap_or_default();
+    let declared =
+        cx.field(node, F::Declarator).map(|declarator| declare::unwrap(cx, declarator)).unwrap_or_default();
     match declared.name {
         Some(name) if name.kind() == "identifier" => {
             let part = if ty.is_some() { Part::Whole } else { Part::Element };

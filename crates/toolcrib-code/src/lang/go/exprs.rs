@@ -69,7 +69,8 @@ fn composite<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let members = cx.field(node, F::Body).map(|body| cx.named(body)).unwrap_or_default();
     for member in members.into_iter().filter(|member| named && member.kind() == "keyed_element") {
         let key = cx.field(member, F::Key).or_else(|| member.named_child(0));
-        let key = key.and_then(|key| if key.kind() == "literal_element" { key.named_child(0) } else { Some(key) });
+        let key =
+            key.and_then(|key| if key.kind() == "literal_element" { key.named_child(0) } else { Some(key) });
         if let Some(key) = key.filter(|key| key.kind() == "identifier") {
             cx.mark_use(key, Role::Write, 0, of);
         }
@@ -90,7 +91,9 @@ pub(super) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
             let callee = cx.field(node, F::Function);
             if callee.is_some_and(|callee| matches!(cx.text(callee), "new" | "make")) {
                 let list = cx.field(node, F::Arguments);
-                return list.and_then(|list| list.named_child(0)).map_or(Expr::Unknown, |ty| Expr::Typed(cx.ty(ty)));
+                return list
+                    .and_then(|list| list.named_child(0))
+                    .map_or(Expr::Unknown, |ty| Expr::Typed(cx.ty(ty)));
             }
             let args = kit::count_args(cx, cx.field(node, F::Arguments), &["variadic_argument"]);
             let callee = callee.map_or(ExprId::NONE, |callee| cx.expr(callee));
@@ -131,19 +134,25 @@ pub(super) fn ty<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Type {
             cx.field(node, F::Element).map_or(Type::Unknown, |inner| Type::Array(cx.ty(inner)))
         }
         "map_type" => {
-            let args = [F::Key, F::Value].map(|part| cx.field(node, part).map_or(TypeId::NONE, |ty| cx.ty(ty)));
+            let args =
+                [F::Key, F::Value].map(|part| cx.field(node, part).map_or(TypeId::NONE, |ty| cx.ty(ty)));
             Type::Named { path: cx.intern("map"), args: args.to_vec() }
         }
         "channel_type" => cx.field(node, F::Value).map_or(Type::Unknown, |inner| Type::Array(cx.ty(inner))),
-        "parenthesized_type" | "type_elem" | "type_constraint" => node.named_child(0).map_or(Type::Unknown, |inner| {
-            let id = cx.ty(inner);
-            cx.facts.ty(id).cloned().unwrap_or(Type::Unknown)
-        }),
+        "parenthesized_type" | "type_elem" | "type_constraint" => {
+            node.named_child(0).map_or(Type::Unknown, |inner| {
+                let id = cx.ty(inner);
+                cx.facts.ty(id).cloned().unwrap_or(Type::Unknown)
+            })
+        }
         "parameter_list" => {
-            let members = cx.named(node).into_iter().filter_map(|member| cx.field(member, F::Type)).collect::<Vec<_>>();
+            let members =
+                cx.named(node).into_iter().filter_map(|member| cx.field(member, F::Type)).collect::<Vec<_>>();
             Type::Tuple(members.into_iter().map(|member| cx.ty(member)).collect())
         }
-        "function_type" => Type::Function(cx.field(node, F::Result).map_or(TypeId::NONE, |result| cx.ty(result))),
+        "function_type" => {
+            Type::Function(cx.field(node, F::Result).map_or(TypeId::NONE, |result| cx.ty(result)))
+        }
         _ => Type::Unknown,
     }
 }

@@ -8,8 +8,8 @@ use tree_sitter::Node;
 
 use super::{F, Handler, Language, Rules, kit};
 use crate::facts::{
-    BindingKind, Cx, DefId, ExprId, Flags, Flow, Import, ImportKind, ImportName, Kind, Param, Part, Role, ScopeKind,
-    Source, Span, Sym, TypeId, span,
+    BindingKind, Cx, DefId, ExprId, Flags, Flow, Import, ImportKind, ImportName, Kind, Param, Part, Role,
+    ScopeKind, Source, Span, Sym, TypeId, span,
 };
 
 /// Go.
@@ -110,9 +110,12 @@ fn parameters<'t>(cx: &mut Cx<'t>, list: Option<Node<'t>>) -> Vec<Param> {
 /// The names that a declaration gives the same type.
 fn names<'t>(cx: &Cx<'t>, node: Node<'t>) -> Vec<Node<'t>> {
     let mut cursor = node.walk();
-    node.children_by_field_id(cx.compiled.field(F::Name).try_into().unwrap_or(std::num::NonZeroU16::MAX), &mut cursor)
-        .filter(|name| matches!(name.kind(), "identifier" | "field_identifier"))
-        .collect()
+    node.children_by_field_id(
+        cx.compiled.field(F::Name).try_into().unwrap_or(std::num::NonZeroU16::MAX),
+        &mut cursor,
+    )
+    .filter(|name| matches!(name.kind(), "identifier" | "field_identifier"))
+    .collect()
 }
 
 fn bind_parameters<'t>(cx: &mut Cx<'t>, list: Option<Node<'t>>) {
@@ -166,7 +169,9 @@ fn closure<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 }
 
 fn type_spec<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
-    let (Some(name), Some(ty)) = (cx.field(node, F::Name), cx.field(node, F::Type)) else { return Flow::Children };
+    let (Some(name), Some(ty)) = (cx.field(node, F::Name), cx.field(node, F::Type)) else {
+        return Flow::Children;
+    };
     let kind = match ty.kind() {
         "struct_type" => Kind::Struct,
         "interface_type" => Kind::Interface,

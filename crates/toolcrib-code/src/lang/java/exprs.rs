@@ -37,10 +37,12 @@ fn mark<'t>(cx: &mut Cx<'t>, ty: Node<'t>, role: Role, args: u8) {
     for _ in 0..8 {
         match at.kind() {
             "type_identifier" => return cx.mark_use(at, role, args, ExprId::NONE),
-            "generic_type" | "annotated_type" => match cx.child(at, &["type_identifier", "scoped_type_identifier"]) {
-                Some(inner) => at = inner,
-                None => return,
-            },
+            "generic_type" | "annotated_type" => {
+                match cx.child(at, &["type_identifier", "scoped_type_identifier"]) {
+                    Some(inner) => at = inner,
+                    None => return,
+                }
+            }
             "scoped_type_identifier" => {
                 let parts = cx.named(at);
                 let receiver = parts.first().map(|base| cx.text(*base)).unwrap_or_default();
@@ -140,8 +142,13 @@ pub(super) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
 /// What a type is.
 pub(super) fn ty<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Type {
     match node.kind() {
-        "type_identifier" | "scoped_type_identifier" | "integral_type" | "floating_point_type" | "boolean_type"
-        | "void_type" | "identifier" => {
+        "type_identifier"
+        | "scoped_type_identifier"
+        | "integral_type"
+        | "floating_point_type"
+        | "boolean_type"
+        | "void_type"
+        | "identifier" => {
             let text: String = cx.text(node).split_whitespace().collect();
             Type::Named { path: cx.intern(&text), args: Vec::new() }
         }

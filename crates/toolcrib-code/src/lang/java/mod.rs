@@ -8,8 +8,8 @@ use tree_sitter::Node;
 
 use super::{F, Handler, Language, Rules, kit};
 use crate::facts::{
-    BindingKind, Cx, DefId, ExprId, Flags, Flow, Import, ImportKind, ImportName, Kind, Param, Part, Role, ScopeKind,
-    Source, Sym, Type, TypeId, span,
+    BindingKind, Cx, DefId, ExprId, Flags, Flow, Import, ImportKind, ImportName, Kind, Param, Part, Role,
+    ScopeKind, Source, Sym, Type, TypeId, span,
 };
 
 /// Java.
@@ -117,7 +117,11 @@ fn type_like<'t>(cx: &mut Cx<'t>, node: Node<'t>, kind: Kind) -> Flow {
     let Some(name) = cx.field(node, F::Name) else { return Flow::Children };
     let mut new = cx.new_definition(name, kind, node);
     new.flags = flags(cx, node);
-    for clause in [cx.field(node, F::Superclass), cx.field(node, F::Interfaces), cx.child(node, &["extends_interfaces"])] {
+    for clause in [
+        cx.field(node, F::Superclass),
+        cx.field(node, F::Interfaces),
+        cx.child(node, &["extends_interfaces"]),
+    ] {
         new.bases.extend(bases(cx, clause));
     }
     new.head_end = cx.field(node, F::Body).map_or(new.head_end, |body| body.start_byte() as u32);
@@ -218,7 +222,8 @@ fn field<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let ty = cx.field(node, F::Type).map_or(TypeId::NONE, |ty| cx.ty(ty));
     let flags = flags(cx, node);
     let text = cx.child(node, &["modifiers"]).map_or("", |modifiers| cx.text(modifiers));
-    let constant = (text.contains("static") && text.contains("final")) || node.kind() == "constant_declaration";
+    let constant =
+        (text.contains("static") && text.contains("final")) || node.kind() == "constant_declaration";
     for declarator in declarators(cx, node) {
         let Some(name) = cx.field(declarator, F::Name) else { continue };
         let mut new = cx.new_definition(name, if constant { Kind::Constant } else { Kind::Field }, node);
@@ -276,7 +281,8 @@ fn catch<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 
 fn resource<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     if let Some(name) = cx.field(node, F::Name) {
-        let ty = cx.field(node, F::Type).filter(|ty| cx.text(*ty) != "var").map_or(TypeId::NONE, |ty| cx.ty(ty));
+        let ty =
+            cx.field(node, F::Type).filter(|ty| cx.text(*ty) != "var").map_or(TypeId::NONE, |ty| cx.ty(ty));
         let value = cx.field(node, F::Value).map_or(ExprId::NONE, |value| cx.expr(value));
         cx.bind(name, BindingKind::Local, &Source { ty, value, ..Source::nothing() });
     }
