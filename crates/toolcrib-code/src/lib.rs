@@ -9,5 +9,6 @@
 pub mod facts;
 pub mod index;
 pub mod lang;
+pub mod pattern;
 pub mod project;
 pub mod search;

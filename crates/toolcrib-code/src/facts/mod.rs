@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use cx::{Cx, Flow, Mark, Source, span};
 pub use extract::{MAX_BYTES, Skipped, extract};
+pub(crate) use extract::{parse, text_of};
 pub use ids::{DefId, ExprId, ScopeId, Span, Sym, TypeId};
 pub use lines::LineTable;
 pub use strings::Strings;
