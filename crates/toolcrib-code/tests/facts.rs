@@ -3,6 +3,8 @@
 //! The cases are in `tests/facts/<language>.txt`. With `TOOLCRIB_BLESS=1` the expected texts are written anew; look at the
 //! difference before you believe it.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
+
 use std::fmt::Write;
 use std::path::Path;
 

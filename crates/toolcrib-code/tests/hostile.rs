@@ -1,5 +1,7 @@
 //! Source that nobody wrote in good faith: bounded time and memory, noted, never a crash.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
+
 use std::time::{Duration, Instant};
 
 use toolcrib_code::facts::{Skipped, extract};

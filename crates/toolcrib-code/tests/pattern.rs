@@ -1,5 +1,7 @@
 //! Code by its shape.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
+
 use toolcrib_code::index::{CodeIndex, Control};
 use toolcrib_code::pattern::{PatternQuery, pattern};
 use toolcrib_workspace::{ChangeLabel, Expect, Workspace};
