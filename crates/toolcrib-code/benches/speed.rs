@@ -4,7 +4,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use toolcrib_code::facts::extract;
+use toolcrib_code::index::{CodeIndex, Control};
 use toolcrib_code::lang::Language;
+use toolcrib_code::search::{SymbolQuery, symbols};
+use toolcrib_workspace::Workspace;
 
 fn collect(dir: &Path, found: &mut Vec<(Vec<u8>, &'static Language)>) {
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
@@ -20,11 +23,59 @@ fn collect(dir: &Path, found: &mut Vec<(Vec<u8>, &'static Language)>) {
     }
 }
 
+/// The index of a whole tree: cold, reopened, swept, and after one edit.
+#[allow(clippy::print_stdout)]
+fn whole(dir: &Path) {
+    let Ok(workspace) = Workspace::open(dir) else { return };
+    let Ok(cache) = tempfile::tempdir() else { return };
+    let open = || CodeIndex::open(workspace.read_only(), Some(cache.path().to_path_buf()));
+    let timed = |what: &str, work: &dyn Fn() -> usize| {
+        let (started, cpu) = (Instant::now(), cpu());
+        let count = work();
+        println!(
+            "  {what}: {:.0} ms, cpu {:.0} ms, {count}",
+            started.elapsed().as_secs_f64() * 1e3,
+            self::cpu() - cpu
+        );
+    };
+    println!("{}", dir.display());
+    let index = open();
+    let control = Control::default();
+    timed("cold index (files)", &|| index.refresh(&control).map_or(0, |snapshot| snapshot.report().files));
+    timed("sweep (read again)", &|| index.refresh(&control).map_or(0, |snapshot| snapshot.report().reread));
+    let stored: u64 = std::fs::read_dir(cache.path())
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.metadata().ok())
+        .map(|meta| meta.len())
+        .sum();
+    println!("  stored {:.1} MB", stored as f64 / 1e6);
+    let again = open();
+    timed("reopen (files)", &|| again.refresh(&control).map_or(0, |snapshot| snapshot.report().files));
+    let Ok(snapshot) = again.refresh(&control) else { return };
+    let query = SymbolQuery { query: "new".into(), limit: 20, ..SymbolQuery::default() };
+    timed("first symbol search (total)", &|| symbols(&snapshot, &query).map_or(0, |hits| hits.total));
+    timed("second symbol search (total)", &|| symbols(&snapshot, &query).map_or(0, |hits| hits.total));
+    timed("files with a name", &|| snapshot.files_with("new").count());
+}
+
+/// Milliseconds of processor time so far, of all threads.
+fn cpu() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    (ticks(11) + ticks(12)) * 10.0
+}
+
 #[allow(clippy::print_stdout)]
 fn main() {
     let mut files = Vec::new();
     for dir in std::env::args().skip(1).filter(|arg| !arg.starts_with("--")) {
         collect(Path::new(&dir), &mut files);
+    }
+    for dir in std::env::args().skip(1).filter(|arg| !arg.starts_with("--")) {
+        whole(Path::new(&dir));
     }
     if files.is_empty() {
         println!("no files: name directories to read");

@@ -11,4 +11,5 @@ pub mod index;
 pub mod lang;
 pub mod pattern;
 pub mod project;
+pub mod resolve;
 pub mod search;

@@ -169,10 +169,7 @@ impl<'a> Sweep<'a> {
                 return done(entry(by_name?, Hash::of(b""), Content::Unreadable(why)), None);
             }
         };
-        let language = by_name.or_else(|| {
-            let first = data.bytes.split(|byte| *byte == b'\n').next()?;
-            Language::of_shebang(std::str::from_utf8(first.get(..first.len().min(200))?).ok()?)
-        })?;
+        let language = Language::of_file(&file.path, &data.bytes)?;
         if let Some(known) = known.filter(|known| {
             known.hash == data.hash
                 && known.language == language

@@ -129,6 +129,27 @@ impl Language {
         })
     }
 
+    /// The language of a file, by its name and, where that leaves it open, its content.
+    pub fn of_file(path: &str, content: &[u8]) -> Option<&'static Language> {
+        let Some(by_name) = Self::of_path(path) else {
+            let first = content.split(|byte| *byte == b'\n').next()?;
+            return Self::of_shebang(std::str::from_utf8(first.get(..first.len().min(200))?).ok()?);
+        };
+        // A header is C++ if it has what C does not.
+        if by_name.name == "c" && path.ends_with(".h") {
+            let begins = |line: &[u8]| {
+                let line = line.trim_ascii_start();
+                let words: [&[u8]; 6] =
+                    [b"class ", b"namespace ", b"template", b"public:", b"private:", b"using "];
+                words.iter().any(|word| line.starts_with(word))
+            };
+            if content.split(|byte| *byte == b'\n').any(begins) {
+                return Self::by_name("cpp").or(Some(by_name));
+            }
+        }
+        Some(by_name)
+    }
+
     /// The language that a `#!` line names.
     pub fn of_shebang(first_line: &str) -> Option<&'static Language> {
         let program =
