@@ -2,18 +2,53 @@
 //!
 //! Postcard writes small numbers in one byte, so positions that only grow are turned into distances first.
 
-use super::FileFacts;
+use serde::Serialize;
+
+use super::{
+    Binding, Definition, Export, Expr, FileFacts, Import, LineTable, Reference, Scope, Strings, Sym, Type,
+};
+
+/// The fields of [`FileFacts`] in their order, with only those copied that are stored differently.
+#[derive(Serialize)]
+struct Stored<'a> {
+    strings: &'a Strings,
+    lines: LineTable,
+    package: Sym,
+    scopes: &'a [Scope],
+    definitions: &'a [Definition],
+    bindings: &'a [Binding],
+    references: Vec<Reference>,
+    imports: &'a [Import],
+    exports: &'a [Export],
+    types: &'a [Type],
+    exprs: &'a [Expr],
+    parse_errors: u32,
+}
 
 impl FileFacts {
     /// As bytes to store.
     pub fn encode(&self) -> Vec<u8> {
-        let mut facts = self.clone();
-        facts.lines.shrink();
+        let (mut lines, mut references) = (self.lines.clone(), self.references.clone());
+        lines.shrink();
         let mut last = 0;
-        for reference in &mut facts.references {
+        for reference in &mut references {
             (last, reference.start) = (reference.start, zigzag(reference.start.wrapping_sub(last)));
         }
-        postcard::to_stdvec(&facts).unwrap_or_default()
+        let stored = Stored {
+            strings: &self.strings,
+            lines,
+            package: self.package,
+            scopes: &self.scopes,
+            definitions: &self.definitions,
+            bindings: &self.bindings,
+            references,
+            imports: &self.imports,
+            exports: &self.exports,
+            types: &self.types,
+            exprs: &self.exprs,
+            parse_errors: self.parse_errors,
+        };
+        postcard::to_stdvec(&stored).unwrap_or_default()
     }
 
     /// From stored bytes; none if they are not ours.

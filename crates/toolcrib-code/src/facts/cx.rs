@@ -4,12 +4,13 @@
 //! means (the name of a function, the callee of a call) marks it; when the walk comes to the marked node, it does as told.
 //! Nothing here recurses without a bound: source may nest as deep as it likes.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 
-use tree_sitter::Node;
+use tree_sitter::{Node, TreeCursor};
 
-use super::strings::{Interner, Passing};
+use super::strings::{Interner, Mixing};
 use super::{
     Binding, BindingKind, DefId, Definition, Export, Expr, ExprId, FileFacts, Flags, Import, Kind, Param,
     Part, Reference, Role, Scope, ScopeId, ScopeKind, Span, Sym, Type, TypeId,
@@ -73,7 +74,8 @@ pub(crate) struct NewDefinition<'t> {
     pub(crate) doc: Span,
 }
 
-type Map<V> = HashMap<usize, V, BuildHasherDefault<Passing>>;
+type Quick = BuildHasherDefault<Mixing>;
+type Map<V> = HashMap<usize, V, Quick>;
 
 /// The state of a walk.
 pub(crate) struct Cx<'t> {
@@ -87,10 +89,11 @@ pub(crate) struct Cx<'t> {
     pub(crate) above: Vec<Node<'t>>,
     marks: Map<Mark>,
     expr_of: Map<ExprId>,
-    exprs: HashMap<Expr, ExprId>,
-    types: HashMap<Type, TypeId>,
+    exprs: HashMap<Expr, ExprId, Quick>,
+    types: HashMap<Type, TypeId, Quick>,
     owners: Map<DefId>,
-    seen: HashSet<(ScopeId, DefId, Sym)>,
+    seen: HashSet<(ScopeId, DefId, Sym), Quick>,
+    spare: RefCell<Option<TreeCursor<'t>>>,
     depth: u32,
     pending: Pending,
 }
@@ -118,6 +121,7 @@ impl<'t> Cx<'t> {
             types: HashMap::default(),
             owners: Map::default(),
             seen: HashSet::default(),
+            spare: RefCell::new(None),
             depth: 0,
             pending: Pending::default(),
         }
@@ -155,15 +159,39 @@ impl<'t> Cx<'t> {
         self.names.intern(text)
     }
 
-    pub(crate) fn named(&self, node: Node<'t>) -> Vec<Node<'t>> {
-        let mut cursor = node.walk();
-        node.named_children(&mut cursor).collect()
+    /// Walks the children with a cursor that is kept: making one for every look costs more than the look.
+    fn with_cursor<R>(&self, node: Node<'t>, look: impl FnOnce(&mut TreeCursor<'t>) -> R) -> R {
+        let mut spare = self.spare.borrow_mut();
+        look(spare.get_or_insert_with(|| node.walk()))
     }
 
-    /// The nearest named child of one of these kinds.
+    pub(crate) fn named(&self, node: Node<'t>) -> Vec<Node<'t>> {
+        if node.named_child_count() == 0 {
+            return Vec::new();
+        }
+        self.with_cursor(node, |cursor| node.named_children(cursor).collect())
+    }
+
+    /// How many named children there are that are no comments, or none if one is of these kinds.
+    pub(crate) fn count(&self, node: Node<'t>, unless: &[&str]) -> Option<usize> {
+        if node.named_child_count() == 0 {
+            return Some(0);
+        }
+        self.with_cursor(node, |cursor| {
+            let mut count = 0;
+            for child in node.named_children(cursor) {
+                if !unless.is_empty() && unless.contains(&child.kind()) {
+                    return None;
+                }
+                count += usize::from(!child.is_extra());
+            }
+            Some(count)
+        })
+    }
+
+    /// The nearest child of one of these kinds.
     pub(crate) fn child(&self, node: Node<'t>, kinds: &[&str]) -> Option<Node<'t>> {
-        let mut cursor = node.walk();
-        node.children(&mut cursor).find(|child| kinds.contains(&child.kind()))
+        self.with_cursor(node, |cursor| node.children(cursor).find(|child| kinds.contains(&child.kind())))
     }
 
     pub(crate) fn parent(&self) -> Option<Node<'t>> {

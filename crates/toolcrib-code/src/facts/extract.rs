@@ -67,8 +67,9 @@ pub fn extract(bytes: &[u8], language: &'static Language) -> Result<FileFacts, S
 
 /// The text, with one `?` for every byte that is no text, so that offsets stay what they are in the file.
 pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
-    let Err(mut error) = std::str::from_utf8(bytes) else {
-        return String::from_utf8_lossy(bytes);
+    let mut error = match std::str::from_utf8(bytes) {
+        Ok(text) => return Cow::Borrowed(text),
+        Err(error) => error,
     };
     let mut fixed = bytes.to_vec();
     let mut from = 0;
@@ -113,11 +114,13 @@ fn walk(source: &str, tree: &Tree, language: &'static Language) -> FileFacts {
     let mut cx = Cx::new(source, compiled);
     let mut saved: Vec<(ScopeId, DefId)> = Vec::new();
     let mut cursor: TreeCursor<'_> = tree.walk();
+    // Most files have none, and asking every node costs.
+    let has_errors = tree.root_node().has_error();
     loop {
         let node = cursor.node();
         saved.push((cx.scope, cx.definition));
         let mut flow = Flow::Children;
-        if node.is_error() || node.is_missing() {
+        if has_errors && (node.is_error() || node.is_missing()) {
             cx.facts.parse_errors += 1;
         } else if let Some(handler) = compiled.handler(node.kind_id()) {
             flow = handler(&mut cx, node);

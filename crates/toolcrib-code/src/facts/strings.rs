@@ -47,7 +47,7 @@ impl Strings {
 #[derive(Default)]
 pub(crate) struct Interner {
     strings: Strings,
-    by_hash: HashMap<u64, Sym, BuildHasherDefault<Passing>>,
+    by_hash: HashMap<u64, Sym, BuildHasherDefault<Mixing>>,
 }
 
 impl Interner {
@@ -88,24 +88,43 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
     value ^ (value >> 32)
 }
 
-/// For keys that are hashes or addresses already.
+/// For keys that are small numbers, addresses or hashes: nobody outside chooses them, so speed is all that counts.
 #[derive(Default)]
-pub(crate) struct Passing(u64);
+pub(crate) struct Mixing(u64);
 
-impl Hasher for Passing {
+impl Mixing {
+    fn add(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+impl Hasher for Mixing {
     fn finish(&self) -> u64 {
-        self.0
+        // Tables look at both ends of the value.
+        self.0 ^ (self.0 >> 29)
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        self.0 = hash(bytes);
+        self.add(hash(bytes));
+    }
+
+    fn write_u8(&mut self, value: u8) {
+        self.add(u64::from(value));
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.add(u64::from(value));
     }
 
     fn write_u64(&mut self, value: u64) {
-        self.0 = value.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.add(value);
     }
 
     fn write_usize(&mut self, value: usize) {
-        self.write_u64(value as u64);
+        self.add(value as u64);
+    }
+
+    fn write_isize(&mut self, value: isize) {
+        self.add(value as u64);
     }
 }

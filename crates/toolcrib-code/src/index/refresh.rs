@@ -113,6 +113,9 @@ impl<'a> Sweep<'a> {
         if let Some(store) = self.store.filter(|_| !gone.is_empty()) {
             store.lock().unwrap_or_else(PoisonError::into_inner).forget(&gone);
         }
+        if let Some(store) = self.store.filter(|_| reread >= BATCH / 4) {
+            store.lock().unwrap_or_else(PoisonError::into_inner).settle();
+        }
         kept.sort_by(|a, b| a.path.cmp(&b.path));
         let mut report = report(&kept, reread);
         report.notes.extend(found.notices.into_iter().map(String::from));

@@ -206,6 +206,11 @@ impl Store {
         transaction.commit()
     }
 
+    /// Moves what was written ahead to its place; otherwise it lies there twice.
+    pub(super) fn settle(&self) {
+        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    }
+
     /// Forgets files that are gone.
     pub(super) fn forget(&mut self, paths: &[String]) {
         let _ = self.connection.transaction().and_then(|transaction| {

@@ -8,16 +8,7 @@ use crate::facts::{DefId, Expr};
 /// How many arguments a list has; unknown if one of these kinds spreads.
 pub(super) fn count_args<'t>(cx: &Cx<'t>, list: Option<Node<'t>>, spreads: &[&str]) -> u8 {
     let Some(list) = list else { return 0 };
-    let mut count: u8 = 0;
-    for child in cx.named(list) {
-        if spreads.contains(&child.kind()) {
-            return ARGS_UNKNOWN;
-        }
-        if !child.is_extra() {
-            count = count.saturating_add(1);
-        }
-    }
-    count
+    cx.count(list, spreads).map_or(ARGS_UNKNOWN, |count| count.min(254) as u8)
 }
 
 /// A name that is read unless something else is known of it.

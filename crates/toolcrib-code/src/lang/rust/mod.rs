@@ -61,6 +61,8 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("token_tree", macros::token_tree),
     ("visibility_modifier", kit::skip),
     ("lifetime", kit::skip),
+    ("string_literal", kit::skip),
+    ("raw_string_literal", kit::skip),
     ("label", kit::skip),
 ];
 
