@@ -7,7 +7,6 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use nucleo_matcher::{Config, Matcher, Utf32Str};
 use rayon::prelude::*;
 use serde::Serialize;
 use toolcrib_workspace::{Error, ErrorKind, Result};
@@ -85,13 +84,10 @@ pub fn symbols(snapshot: &Snapshot, query: &SymbolQuery) -> Result<SymbolHits> {
         .par_iter()
         .enumerate()
         .filter(|(_, file)| filter.keeps(&file.path) && query.language.is_none_or(|one| one == file.language))
-        .map_init(
-            || Matcher::new(Config::DEFAULT),
-            |matcher, (index, file)| match snapshot.facts(file) {
-                Some(facts) => candidates(matcher, query, &wanted, index, file, &facts),
-                None => Vec::new(),
-            },
-        )
+        .map(|(index, file)| match snapshot.facts(file) {
+            Some(facts) => candidates(query, &wanted, index, file, &facts),
+            None => Vec::new(),
+        })
         .flatten_iter()
         .collect();
     found.sort_by_key(|hit| {
@@ -113,7 +109,6 @@ pub fn symbols(snapshot: &Snapshot, query: &SymbolQuery) -> Result<SymbolHits> {
 }
 
 fn candidates(
-    matcher: &mut Matcher,
     query: &SymbolQuery,
     wanted: &Wanted,
     file_index: usize,
@@ -128,7 +123,7 @@ fn candidates(
             continue;
         }
         let id = DefId::new(index);
-        let Some(score) = wanted.score(matcher, facts.text(definition.name)) else { continue };
+        let Some(score) = wanted.score(facts.text(definition.name)) else { continue };
         if !wanted.parents_fit(facts, id) {
             continue;
         }
@@ -198,7 +193,7 @@ impl Wanted {
         Self { humps: humps(&name), lower, name, parents: parts }
     }
 
-    fn score(&self, matcher: &mut Matcher, name: &str) -> Option<u32> {
+    fn score(&self, name: &str) -> Option<u32> {
         if self.name.is_empty() {
             return Some(1);
         }
@@ -217,12 +212,7 @@ impl Wanted {
         if self.humps_fit(&starts) {
             return Some(599 - spare);
         }
-        let (mut own, mut other) = (Vec::new(), Vec::new());
-        let (haystack, needle) = (Utf32Str::new(&lower, &mut own), Utf32Str::new(&self.lower, &mut other));
-        let score = matcher.fuzzy_match(haystack, needle)?;
-        // Letters scattered over a name are chance.
-        let needed = 14 * needle.len() as u32;
-        (u32::from(score) >= needed).then(|| u32::from(score).min(399))
+        fuzzy(&lower, &self.lower)
     }
 
     /// `goPa`, `gp` and `get_pa` all fit `getOwnPath`.
@@ -253,6 +243,40 @@ impl Wanted {
         }
         true
     }
+}
+
+/// How well the letters of `wanted` lie in `name`, all in order; both in lower case. Together is best, at the start of a
+/// word is better than inside one, and letters scattered over a name are chance and do not count.
+fn fuzzy(name: &str, wanted: &str) -> Option<u32> {
+    if let Some(at) = name.find(wanted) {
+        let inside =
+            name.get(..at).and_then(|before| before.chars().last()).is_some_and(char::is_alphanumeric);
+        let spare = (name.len() - wanted.len()).min(50) as u32;
+        return Some(if inside { 320 } else { 380 } - spare);
+    }
+    let (name, wanted): (Vec<char>, Vec<char>) = (name.chars().take(128).collect(), wanted.chars().collect());
+    if wanted.len() < 3 {
+        return None;
+    }
+    let first = *wanted.first()?;
+    let starts = name.iter().enumerate().filter(|(_, c)| **c == first).map(|(at, _)| at);
+    starts.filter_map(|start| scattered(&name, &wanted, start)).max()
+}
+
+/// The score of taking every letter at its first place after the one before.
+fn scattered(name: &[char], wanted: &[char], start: usize) -> Option<u32> {
+    let (mut at, mut runs, mut gaps) = (start, 1, 0);
+    for (index, c) in wanted.iter().enumerate() {
+        let skipped = name.iter().skip(at).position(|other| other == c)?;
+        if index > 0 && skipped > 0 {
+            runs += 1;
+            gaps += skipped;
+        }
+        at += skipped + 1;
+    }
+    let chance = runs > wanted.len() / 2 + 1 || gaps > 2 * wanted.len();
+    (!chance)
+        .then(|| 280_u32.saturating_sub(20 * runs as u32 + 5 * gaps as u32 + start.min(20) as u32).max(1))
 }
 
 /// The words of a name, in lower case.

@@ -152,6 +152,8 @@ fn symbols_are_ranked_by_how_well_the_name_fits() {
         ]
     );
     assert_eq!(find(&snapshot, "Parser::parse"), ["src/lib.rs:5 method parse"]);
+    assert_eq!(find(&snapshot, "prseall"), ["src/lib.rs:2 function parse_all"]);
+    assert_eq!(find(&snapshot, "error"), ["src/lib.rs:3 function get_parse_error"]);
     assert_eq!(find(&snapshot, "gpe"), ["src/lib.rs:3 function get_parse_error"]);
     assert_eq!(find(&snapshot, "getErr"), ["src/lib.rs:3 function get_parse_error"]);
     let page = |offset| {
