@@ -6,6 +6,11 @@
 //! From the bottom up: [`lang`] knows languages, [`facts`] reads one file, [`index`] keeps the facts of all files fresh,
 //! and whatever concerns several files is worked out from there when asked.
 
+#![cfg_attr(
+    not(feature = "all-languages"),
+    allow(dead_code, unused_imports, reason = "what the languages share is more than one of them needs")
+)]
+
 pub mod facts;
 pub mod index;
 pub mod lang;

@@ -10,6 +10,7 @@ use std::hash::BuildHasherDefault;
 
 use tree_sitter::{Node, TreeCursor};
 
+use super::docs::Pending;
 use super::strings::{Interner, Mixing};
 use super::{
     Binding, BindingKind, DefId, Definition, Export, Expr, ExprId, FileFacts, Flags, Import, Kind, Param,
@@ -19,8 +20,6 @@ use crate::lang::{Compiled, F};
 
 /// Longer signatures are cut.
 const MAX_SIGNATURE: usize = 300;
-/// Expressions and types are followed this deep.
-const MAX_DEPTH: u32 = 48;
 
 /// How the walk goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,15 +44,6 @@ pub(crate) enum Mark {
         /// Of this.
         receiver: ExprId,
     },
-}
-
-/// A comment, with the attributes after it, that may belong to the definition that follows.
-#[derive(Clone, Copy, Default)]
-struct Pending {
-    doc: Span,
-    start: u32,
-    end_row: usize,
-    flags: Flags,
 }
 
 /// A definition to be.
@@ -87,15 +77,15 @@ pub(crate) struct Cx<'t> {
     pub(crate) definition: DefId,
     /// The nodes around the current one, outermost first.
     pub(crate) above: Vec<Node<'t>>,
-    marks: Map<Mark>,
-    expr_of: Map<ExprId>,
-    exprs: HashMap<Expr, ExprId, Quick>,
-    types: HashMap<Type, TypeId, Quick>,
+    pub(super) marks: Map<Mark>,
+    pub(super) expr_of: Map<ExprId>,
+    pub(super) exprs: HashMap<Expr, ExprId, Quick>,
+    pub(super) types: HashMap<Type, TypeId, Quick>,
     owners: Map<DefId>,
     seen: HashSet<(ScopeId, DefId, Sym), Quick>,
     spare: RefCell<Option<TreeCursor<'t>>>,
-    depth: u32,
-    pending: Pending,
+    pub(super) depth: u32,
+    pub(super) pending: Pending,
 }
 
 pub(crate) fn span(node: Node<'_>) -> Span {
@@ -457,94 +447,6 @@ impl<'t> Cx<'t> {
             self.facts.exports.push(Export { name, local, start });
         }
     }
-
-    // Types and expressions.
-
-    pub(crate) fn ty(&mut self, node: Node<'t>) -> TypeId {
-        if self.depth >= MAX_DEPTH {
-            return TypeId::NONE;
-        }
-        self.depth += 1;
-        let ty = (self.compiled.ty)(self, node);
-        self.depth -= 1;
-        self.type_id(ty)
-    }
-
-    pub(crate) fn type_id(&mut self, ty: Type) -> TypeId {
-        if let Some(id) = self.types.get(&ty) {
-            return *id;
-        }
-        self.facts.types.push(ty.clone());
-        let id = TypeId::new(self.facts.types.len() - 1);
-        self.types.insert(ty, id);
-        id
-    }
-
-    /// A type by its path alone.
-    pub(crate) fn named_type(&mut self, path: &str) -> TypeId {
-        let path = self.intern(path);
-        self.type_id(Type::Named { path, args: Vec::new() })
-    }
-
-    pub(crate) fn expr(&mut self, node: Node<'t>) -> ExprId {
-        if let Some(id) = self.expr_of.get(&node.id()) {
-            return *id;
-        }
-        if self.depth >= MAX_DEPTH {
-            return self.expr_id(Expr::Unknown);
-        }
-        self.depth += 1;
-        let expr = (self.compiled.expr)(self, node);
-        self.depth -= 1;
-        let id = self.expr_id(expr);
-        self.expr_of.insert(node.id(), id);
-        id
-    }
-
-    pub(crate) fn expr_id(&mut self, expr: Expr) -> ExprId {
-        if let Some(id) = self.exprs.get(&expr) {
-            return *id;
-        }
-        self.facts.exprs.push(expr.clone());
-        let id = ExprId::new(self.facts.exprs.len() - 1);
-        self.exprs.insert(expr, id);
-        id
-    }
-
-    // Comments and attributes.
-
-    pub(crate) fn comment(&mut self, node: Node<'t>) {
-        let (first, last) = (node.start_position().row, last_row(node));
-        let at = span(node);
-        let text = self.text(node);
-        let is_doc = self.compiled.language.doc_prefixes.iter().any(|prefix| text.starts_with(prefix));
-        if self.pending.end_row + 1 == first && !self.pending.doc.is_empty() && is_doc {
-            self.pending.doc.end = at.end;
-        } else {
-            let doc = if is_doc { at } else { Span::default() };
-            let start = if is_doc { at.start } else { u32::MAX };
-            self.pending = Pending { doc, start, end_row: 0, flags: Flags::default() };
-        }
-        self.pending.end_row = last;
-    }
-
-    /// An attribute that stands before the definition it belongs to.
-    pub(crate) fn attribute(&mut self, node: Node<'t>, flags: Flags) {
-        if self.pending.end_row + 1 < node.start_position().row
-            || self.pending.start == u32::MAX
-            || (self.pending.doc.is_empty() && self.pending.flags == Flags::default())
-        {
-            self.pending = Pending { start: node.start_byte() as u32, ..Pending::default() };
-        }
-        self.pending.end_row = last_row(node);
-        self.pending.flags = self.pending.flags.with(flags);
-    }
-}
-
-/// The row of the last byte: some comments end with their line break.
-fn last_row(node: Node<'_>) -> usize {
-    let end = node.end_position();
-    if end.column == 0 && end.row > node.start_position().row { end.row - 1 } else { end.row }
 }
 
 /// What a binding is made from.
