@@ -19,7 +19,11 @@ impl<'t> Cx<'t> {
         let (first, last) = (node.start_position().row, last_row(node));
         let at = span(node);
         let text = self.text(node);
-        let is_doc = self.compiled.language.doc_prefixes.iter().any(|prefix| text.starts_with(prefix));
+        // What stands after code on its line belongs to that code.
+        let before = self.source.get(..node.start_byte()).unwrap_or_default();
+        let alone = before.rsplit('\n').next().unwrap_or_default().trim_start().is_empty();
+        let is_doc =
+            alone && self.compiled.language.doc_prefixes.iter().any(|prefix| text.starts_with(prefix));
         if self.pending.end_row + 1 == first && !self.pending.doc.is_empty() && is_doc {
             self.pending.doc.end = at.end;
         } else {

@@ -62,6 +62,11 @@ pub(super) fn receiver_of<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> ExprId {
         _ => None,
     };
     match base {
+        // `self::name` is of this module, not of the value.
+        Some(base) if base.kind() == "self" && node.kind().starts_with("scoped") => {
+            let name = cx.sym(base);
+            cx.expr_id(Expr::Name(name))
+        }
         Some(base) => cx.expr(base),
         // `::name`: of nothing that is in this crate.
         None if node.kind().starts_with("scoped") => cx.expr_id(Expr::Unknown),

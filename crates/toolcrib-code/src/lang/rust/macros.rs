@@ -52,8 +52,8 @@ pub(super) fn token_tree<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
                     before = cx.expr_id(Expr::Call { callee: before, args });
                 }
             }
-            "self" => before = cx.expr_id(Expr::This),
-            "super" | "crate" => {
+            "self" if next.is_none_or(|next| next.kind() != "::") => before = cx.expr_id(Expr::This),
+            "self" | "super" | "crate" => {
                 let name = cx.sym(*token);
                 before = cx.expr_id(Expr::Name(name));
             }
