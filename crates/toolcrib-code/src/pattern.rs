@@ -214,6 +214,30 @@ fn completions(language: &Language) -> (&'static [&'static str], &'static [&'sta
     }
 }
 
+/// What makes an expression a file.
+fn around(language: &Language) -> Option<(&'static str, &'static str)> {
+    match language.name {
+        "rust" => Some(("fn f() { let _ = ", "; }")),
+        "go" => Some(("package p\nfunc f() { _ = ", " }")),
+        "java" => Some(("class A { Object f() { return ", "; } }")),
+        "c-sharp" => Some(("class A { object F() { return ", "; } }")),
+        "c" | "cpp" => Some(("int f() { return ", "; }")),
+        _ => None,
+    }
+}
+
+/// The pattern of an expression: what is matched is the innermost node that covers all of it where it is code.
+fn expression(text: &str, lang: &Lang) -> Option<Pattern> {
+    let (before, after) = around(lang.0)?;
+    let whole = format!("{before}{text}{after}");
+    let processed = lang.pre_process_pattern(&whole);
+    let tree = crate::facts::parse(&processed, lang.0).ok()?;
+    let (start, end) = (before.len(), processed.len() - after.len());
+    let node = tree.root_node().named_descendant_for_byte_range(start, end)?;
+    let kind = node.kind().to_owned();
+    Pattern::contextual(&whole, &kind, lang.clone()).ok()
+}
+
 struct Compiled {
     language: Lang,
     patterns: Vec<Pattern>,
@@ -231,6 +255,12 @@ impl Compiled {
         }
         let made = |text: &str| Pattern::try_new(text, lang.clone()).ok().filter(|_| lang.is_whole(text));
         let mut patterns: Vec<Pattern> = made(text).into_iter().collect();
+        // An expression is no file of its own in every language.
+        if patterns.is_empty()
+            && around(language).is_some_and(|(a, b)| lang.is_whole(&format!("{a}{text}{b}")))
+        {
+            patterns.extend(expression(text, &lang));
+        }
         // A head alone may also be whole code, a declaration; what is meant is the function all the same.
         let words = ["fn ", "function ", "async ", "pub ", "def ", "func ", "fun "];
         let is_head = text.ends_with(')') && words.iter().any(|word| text.starts_with(word));

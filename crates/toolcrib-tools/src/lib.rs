@@ -17,6 +17,7 @@ pub mod list_projects;
 pub mod profiles;
 pub mod read_file;
 pub mod run_command;
+pub mod search_code;
 pub mod stop_command;
 mod support;
 pub mod todo_read;
@@ -24,6 +25,7 @@ pub mod todo_write;
 pub mod undo_changes;
 pub mod write_file;
 
+pub use support::code::CodeEngine;
 pub use support::commands::CommandSpill;
 pub use support::paths::WorkspacePaths;
 pub use support::sessions::{SessionState, SessionStates, Todo, TodoStatus};
@@ -53,6 +55,7 @@ pub fn register_builtins(registry: &Registry, workspace: &ReadWorkspace) -> Resu
     registry.register(command_output::CommandOutput)?;
     registry.register(command_input::CommandInput::new(workspace.clone()))?;
     registry.register(stop_command::StopCommand)?;
+    registry.register(search_code::SearchCode)?;
     registry.register(undo_changes::UndoChanges)?;
     registry.register(todo_write::TodoWrite)?;
     registry.register(todo_read::TodoRead)?;
@@ -64,6 +67,7 @@ pub fn register_builtins(registry: &Registry, workspace: &ReadWorkspace) -> Resu
 pub fn services(
     workspace: &Workspace,
     sessions: SessionStates,
+    code: CodeEngine,
     commands: Commands,
     table: Table,
 ) -> Services {
@@ -71,6 +75,7 @@ pub fn services(
         .with(workspace.read_only())
         .with_for(Permission::Write, workspace.clone())
         .with(sessions)
+        .with(code)
         .with_for(Permission::Execute, commands)
         .with(table)
 }

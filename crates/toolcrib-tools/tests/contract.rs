@@ -5,7 +5,7 @@ use serde_json::Value;
 use toolcrib_core::executor::validate::Validator;
 use toolcrib_core::{CallContext, ErrorCode, Permission, PermissionSet, Registry};
 use toolcrib_process::{Bounds, Commands, Settings, Table};
-use toolcrib_tools::{SessionStates, register_builtins, services};
+use toolcrib_tools::{CodeEngine, SessionStates, register_builtins, services};
 use toolcrib_workspace::{ReadWorkspace, Workspace};
 
 fn registry() -> Registry {
@@ -71,7 +71,8 @@ fn effects_stay_within_capabilities() {
 #[test]
 fn only_a_tool_that_writes_gets_the_workspace_that_can() {
     let commands = Commands::new(Settings::new(Bounds::default()));
-    let services = services(&Workspace::memory(), SessionStates::new(), commands, Table::new());
+    let code = CodeEngine::new(Workspace::memory().read_only(), None);
+    let services = services(&Workspace::memory(), SessionStates::new(), code, commands, Table::new());
     let reader = CallContext::for_test(PermissionSet::of(&[Permission::Read]), services.clone());
     assert!(reader.get::<ReadWorkspace>().is_ok());
     assert_eq!(reader.get::<Commands>().err().unwrap().code, ErrorCode::EngineNotAvailable);

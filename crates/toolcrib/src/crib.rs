@@ -11,7 +11,7 @@ use toolcrib_core::{
     ActivityStream, CallRequest, Executor, Outcome, PolicyMode, Profile, Registry, Session, Tool,
 };
 use toolcrib_process::{Commands, Table};
-use toolcrib_tools::{CommandSpill, SessionStates, WorkspacePaths, WorkspaceSpill};
+use toolcrib_tools::{CodeEngine, CommandSpill, SessionStates, WorkspacePaths, WorkspaceSpill};
 use toolcrib_workspace::{Access, MountSource, StateDir, Workspace};
 
 use crate::commands::{self, CommandSettings};
@@ -179,8 +179,10 @@ impl ToolcribBuilder {
         let sessions = SessionStates::new();
         let commands = commands::engine(&workspace, self.state.as_ref(), &self.commands);
         let table = Table::new();
+        let cache = self.state.as_ref().map(|state| state.cache_path().join("code"));
+        let code = CodeEngine::new(workspace.read_only(), cache);
         let mut services =
-            toolcrib_tools::services(&workspace, sessions.clone(), commands.clone(), table.clone());
+            toolcrib_tools::services(&workspace, sessions.clone(), code, commands.clone(), table.clone());
         if let Some(state) = &self.state {
             services = services.with(CommandSpill(state.clone()));
         }

@@ -1,6 +1,7 @@
 //! What several tools share.
 
 pub(crate) mod change;
+pub(crate) mod code;
 pub(crate) mod commands;
 pub(crate) mod errors;
 pub(crate) mod listing;

@@ -77,6 +77,13 @@ fn global_ignore() -> Option<Arc<GlobalIgnore>> {
 #[derive(Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
 
+impl Stop {
+    /// What such threads look at.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+}
+
 impl Drop for Stop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
