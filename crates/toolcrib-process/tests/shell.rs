@@ -26,7 +26,7 @@ enum Expect {
 }
 
 fn surroundings() -> Surroundings {
-    Surroundings { roots: vec!["/work/ws".into()], home: Some("/home/u".into()), cwd: "/work/ws".into() }
+    Surroundings { roots: vec!["/code/ws".into()], home: Some("/home/u".into()), cwd: "/code/ws".into() }
 }
 
 fn verdict(analysis: &Analysis) -> &'static str {

@@ -6,7 +6,7 @@ use toolcrib_process::shell::{Analysis, Judgement, Surroundings, analyse, analys
 
 fn look(command: &str) -> Analysis {
     let at =
-        Surroundings { roots: vec!["/work/ws".into()], home: Some("/home/u".into()), cwd: "/work/ws".into() };
+        Surroundings { roots: vec!["/code/ws".into()], home: Some("/home/u".into()), cwd: "/code/ws".into() };
     analyse(command, &at)
 }
 
@@ -63,7 +63,7 @@ fn words_are_given_only_where_they_are_known() {
 fn hidden_characters_are_spelled_out_for_people() {
     assert_eq!(look("ls\rrm x").commands[0].text, "ls\\u{d}rm x");
     let argv = ["echo".to_owned(), "a b".to_owned(), "it's".to_owned()];
-    let at = Surroundings { roots: vec!["/work/ws".into()], home: None, cwd: "/work/ws".into() };
+    let at = Surroundings { roots: vec!["/code/ws".into()], home: None, cwd: "/code/ws".into() };
     assert_eq!(analyse_argv(&argv, &at).commands[0].text, r"echo 'a b' 'it'\''s'");
 }
 
@@ -89,10 +89,10 @@ fn written_files_inside_the_roots_are_named() {
         ("ls -la", vec![]),
     ] {
         let expected: Vec<PathBuf> =
-            expected.iter().map(|name| PathBuf::from("/work/ws").join(name)).collect();
+            expected.iter().map(|name| PathBuf::from("/code/ws").join(name)).collect();
         assert_eq!(look(command).writes, expected, "{command}");
     }
-    assert_eq!(look("cat a < b").reads, [PathBuf::from("/work/ws/a"), PathBuf::from("/work/ws/b")]);
+    assert_eq!(look("cat a < b").reads, [PathBuf::from("/code/ws/a"), PathBuf::from("/code/ws/b")]);
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn a_command_is_bare_when_its_words_are_all_there_is() {
         let last = found.commands.last().unwrap();
         assert!(!last.bare, "{command}: {last:?}");
     }
-    let at = Surroundings { roots: vec!["/work/ws".into()], home: None, cwd: "/work/ws/sub".into() };
+    let at = Surroundings { roots: vec!["/code/ws".into()], home: None, cwd: "/code/ws/sub".into() };
     assert!(analyse_argv(&["cargo".to_owned(), "test".to_owned()], &at).commands[0].bare);
     assert!(!analyse_argv(&["env".to_owned(), "A=1".to_owned(), "ls".to_owned()], &at).commands[0].bare);
     assert!(!analyse("cd .. && ls", &at).commands[1].bare);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use toolcrib_process::shell::{Judgement, Surroundings, analyse, analyse_argv};
 
 fn surroundings() -> Surroundings {
-    Surroundings { roots: vec!["/work/ws".into()], home: Some("/home/u".into()), cwd: "/work/ws".into() }
+    Surroundings { roots: vec!["/code/ws".into()], home: Some("/home/u".into()), cwd: "/code/ws".into() }
 }
 
 /// Every command of the cases, as raw material.

@@ -234,8 +234,7 @@ impl Inner {
     }
 
     pub(super) fn linked_repositories(&self) -> Vec<PathBuf> {
-        let knows = |root: &&PathBuf| linked(root).is_some();
-        self.host_roots().filter(knows).filter_map(|root| linked(root)).collect()
+        self.host_roots().filter_map(|root| linked(root)).collect()
     }
 
     pub(super) fn protected_paths(&self) -> Vec<PathBuf> {

@@ -79,11 +79,11 @@ pub(crate) fn confine(
     cwd: &Path,
     report: &Report,
 ) -> Result<Confinement, String> {
-    let kept = bounds.all_protected();
-    let protected = protect::plan(&bounds.all_writable(), &kept);
     match level {
         Level::Policy => Ok(Confinement::None),
         Level::Landlock => {
+            let kept = bounds.all_protected();
+            let protected = protect::plan(&bounds.all_writable(), &kept);
             let mut write = bounds.all_writable();
             write.push(bounds.temp.clone());
             let (read_only, watched) = if report.mounts {
@@ -113,6 +113,7 @@ pub(crate) fn confine(
             }))
         }
         Level::Full => {
+            let protected = protect::plan(&bounds.all_writable(), &bounds.all_protected());
             let bwrap = report.bwrap.clone().ok_or("bubblewrap was not found")?;
             let arguments = bubblewrap::arguments(bounds, network, cwd, &protected)?;
             let aside = bounds.aside.clone();
