@@ -19,6 +19,7 @@ const ESCAPES: &[&str] = &[
     "sleep M & sleep 0.1; kill -STOP $!; wait",
     "(sleep M &); exec sleep M",
     "while :; do (setsid sleep M &); sleep 0.02; done",
+    "while :; do (setsid sleep M &); done",
     "bash -c 'bash -c \"bash -c \\\"(setsid sleep M &)\\\"; sleep M\"; sleep M'",
     "python3 -c 'import os,time\nif os.fork()==0:\n os.setsid()\n if os.fork()==0:\n  os.closerange(0,64); os.execvp(\"sleep\",[\"sleep\",\"M\"])\n os._exit(0)\ntime.sleep(600)'",
     "sleep M & sleep M & sleep M & kill -STOP $$",

@@ -16,6 +16,7 @@ pub(crate) mod wire;
 use std::collections::HashSet;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{DumpableBehavior, Pid, WaitOptions};
@@ -104,13 +105,29 @@ fn wait(socket: std::os::fd::BorrowedFd<'_>, open: bool, busy: bool) -> bool {
 
 /// Reaps the dead. Where the process of a call was killed, what it watched over has come to us, and ends here.
 fn bury(own: Pid, calls: &mut HashSet<Pid>) {
+    let mut lost = false;
     while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
-        if calls.remove(&pid) && status.exit_status() != Some(0) {
-            for orphan in tree::children(own).into_iter().filter(|child| !calls.contains(child)) {
-                let _ = rustix::process::kill_process(orphan, rustix::process::Signal::STOP);
-                tree::kill_all(orphan);
-                let _ = rustix::process::kill_process(orphan, rustix::process::Signal::KILL);
-            }
+        lost |= calls.remove(&pid) && status.exit_status() != Some(0);
+    }
+    if lost {
+        end_orphans(own, calls);
+    }
+}
+
+/// Ends every child that is not the process of a call. Ending one can bring us its children, so it takes several looks.
+fn end_orphans(own: Pid, calls: &HashSet<Pid>) {
+    let started = Instant::now();
+    let mut empty_looks = 0;
+    while empty_looks < 2 && started.elapsed() < tree::KILLING {
+        let mut orphans = tree::children(own);
+        orphans.retain(|child| !calls.contains(child));
+        empty_looks = if orphans.is_empty() { empty_looks + 1 } else { 0 };
+        for orphan in orphans {
+            let _ = rustix::process::kill_process(orphan, rustix::process::Signal::STOP);
+            tree::kill_all(orphan);
+            let _ = rustix::process::kill_process(orphan, rustix::process::Signal::KILL);
+            let _ = rustix::process::waitpid(Some(orphan), WaitOptions::NOHANG);
         }
+        std::thread::sleep(Duration::from_micros(300));
     }
 }

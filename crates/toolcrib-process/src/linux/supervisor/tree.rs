@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process};
 /// How long freezing may take before it is killing at once: a fork bomb may win the race to be frozen.
 const FREEZING: Duration = Duration::from_millis(500);
 /// When to give up: what cannot be killed by now sleeps in the kernel.
-const KILLING: Duration = Duration::from_secs(5);
+pub(crate) const KILLING: Duration = Duration::from_secs(5);
 
 /// Every process below `root`, nearest first.
 pub(crate) fn descendants(root: Pid) -> Vec<Pid> {
@@ -51,18 +51,24 @@ pub(crate) fn signal(root: Pid, skip: usize, signal: Signal) {
     }
 }
 
-/// Ends everything below `root`, and says how many processes that were. Our own dead children are reaped on the way.
+/// Ends everything below `root`, and says how many processes that were. Our own dead children are reaped on the way
+/// if `root` is our own process.
 pub(crate) fn kill_all(root: Pid) -> usize {
+    let own = root == rustix::process::getpid();
     let started = Instant::now();
     let mut seen = HashSet::new();
+    let mut empty_looks = 0;
     loop {
-        // Whatever a call has left comes to its supervisor: without a child there is nothing to look for.
-        if !reap() && root == rustix::process::getpid() {
+        // What was below a process that ends comes to its supervisor: only without any child is nothing left. A look
+        // can miss a process whose parent ends meanwhile, so an empty one proves nothing.
+        if own && !reap() {
             return seen.len();
         }
-        let alive: Vec<Pid> = descendants(root).into_iter().filter(|pid| !is_zombie(*pid)).collect();
+        let found = descendants(root);
+        let alive: Vec<Pid> = found.iter().copied().filter(|pid| !is_zombie(*pid)).collect();
         let fresh: Vec<Pid> = alive.iter().copied().filter(|pid| seen.insert(*pid)).collect();
-        if alive.is_empty() || started.elapsed() > KILLING {
+        empty_looks = if alive.is_empty() { empty_looks + 1 } else { 0 };
+        if started.elapsed() > KILLING || (!own && empty_looks > 1) {
             return seen.len();
         }
         if !fresh.is_empty() && started.elapsed() < FREEZING {
@@ -71,7 +77,8 @@ pub(crate) fn kill_all(root: Pid) -> usize {
             }
             continue;
         }
-        for pid in alive {
+        // The dead too: the first thread of a process may have ended before the others.
+        for pid in found {
             let _ = kill_process(pid, Signal::KILL);
         }
         // Dying takes a moment, and there is nothing to wait on but the clock: they need not be our children.
