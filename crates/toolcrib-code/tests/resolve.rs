@@ -6,6 +6,7 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use toolcrib_code::facts::extract;
 use toolcrib_code::lang::Language;
@@ -21,8 +22,8 @@ fn names_mean_what_their_scope_says() {
         for case in text.split("=== ").skip(1) {
             let (title, rest) = case.split_once('\n').unwrap();
             let (source, expected) = rest.split_once("---\n").unwrap_or((rest, ""));
-            let facts = extract(source.as_bytes(), language).unwrap();
-            let scopes = FileScopes::new(&facts, language);
+            let facts = Arc::new(extract(source.as_bytes(), language).unwrap());
+            let scopes = FileScopes::new(Arc::clone(&facts), language);
             let mut found = String::new();
             for reference in &facts.references {
                 let target =

@@ -3,10 +3,12 @@
 //! From near to far: the scopes of the file it is written in ([`scopes`]), then what its imports bring in. Everything is
 //! worked out from facts when asked and kept nowhere. An answer is never more certain than what proves it.
 
+mod program;
 mod scopes;
 
 use serde::Serialize;
 
+pub use program::{Answer, Def, Meaning, Offered, Program, Source};
 pub use scopes::{FileScopes, Target};
 
 /// How sure an answer is.

@@ -1,6 +1,7 @@
 //! Names within one file: locals with shadowing, definitions around, imports, members of `self`.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::facts::{
     BindingKind, DefId, Expr, ExprId, FileFacts, ImportKind, Kind, Reference, Role, ScopeId, ScopeKind, Sym,
@@ -58,18 +59,19 @@ struct Entry {
 }
 
 /// The scopes of one file, ready to be asked.
-pub struct FileScopes<'f> {
-    facts: &'f FileFacts,
+pub struct FileScopes {
+    facts: Arc<FileFacts>,
     rules: Rules,
     names: HashMap<(ScopeId, Sym), Vec<Entry>>,
     members: HashMap<(DefId, Sym), Vec<DefId>>,
 }
 
-impl<'f> FileScopes<'f> {
+impl FileScopes {
     /// From the facts of a file.
-    pub fn new(facts: &'f FileFacts, language: &Language) -> Self {
+    pub fn new(facts: Arc<FileFacts>, language: &Language) -> Self {
         let rules = Rules::of(language);
-        let mut scopes = Self { facts, rules, names: HashMap::new(), members: HashMap::new() };
+        let mut scopes =
+            Self { facts: Arc::clone(&facts), rules, names: HashMap::new(), members: HashMap::new() };
         scopes.add_definitions();
         for (index, binding) in facts.bindings.iter().enumerate() {
             let visible = binding.visible;
@@ -86,7 +88,8 @@ impl<'f> FileScopes<'f> {
     }
 
     fn add_definitions(&mut self) {
-        for (index, definition) in self.facts.definitions.iter().enumerate() {
+        let facts = Arc::clone(&self.facts);
+        for (index, definition) in facts.definitions.iter().enumerate() {
             let id = DefId::new(index);
             if let Some(around) = self.facts.definition(definition.parent)
                 && around.kind.is_type()
@@ -106,7 +109,8 @@ impl<'f> FileScopes<'f> {
     }
 
     fn add_imports(&mut self) {
-        for (index, import) in self.facts.imports.iter().enumerate() {
+        let facts = Arc::clone(&self.facts);
+        for (index, import) in facts.imports.iter().enumerate() {
             // What is handed on in JavaScript is not seen in the file itself; in Rust it is.
             if import.kind == ImportKind::Reexport && !self.rules.two_spaces {
                 continue;
@@ -131,6 +135,11 @@ impl<'f> FileScopes<'f> {
                 }
             }
         }
+    }
+
+    /// The facts it was made from.
+    pub fn facts(&self) -> &Arc<FileFacts> {
+        &self.facts
     }
 
     /// What a use of a name stands for, as far as this file alone can prove.
@@ -320,7 +329,7 @@ impl<'f> FileScopes<'f> {
 
     /// Where a target is written, for people: its line and what it is.
     pub fn describe(&self, target: Target) -> String {
-        let facts = self.facts;
+        let facts = &self.facts;
         match target {
             Target::Definition(id) => facts.definition(id).map_or(String::new(), |definition| {
                 format!("{} {}", definition.kind.as_str(), facts.lines.line(definition.name_start))

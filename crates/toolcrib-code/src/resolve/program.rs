@@ -1,0 +1,152 @@
+//! All files together: what a use in one of them means, wherever it is defined.
+
+use std::sync::{Arc, OnceLock};
+
+use super::{FileScopes, Label, Target};
+use crate::facts::{DefId, Definition, FileFacts};
+use crate::index::{FileEntry, Snapshot};
+
+/// A definition in some file of the program: the file's place in [`Snapshot::files`], and the definition in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Def {
+    /// Which file.
+    pub file: u32,
+    /// Which definition in it.
+    pub id: DefId,
+}
+
+/// What a use of a name stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// One definition, or several that are one thing: overloads, a declaration and its definition, `cfg` variants.
+    Definitions(Vec<Def>),
+    /// A local, parameter or type parameter: the index of the binding in the file.
+    Local(usize),
+    /// A module that is a whole file or folder: the files of it (its `mod.rs`, `__init__.py` or index file first).
+    Module(Vec<u32>),
+    /// Something of a package that is not in the workspace, or of the language itself; the package's name if known.
+    External(String),
+    /// Not known. It may be anything of that name.
+    Unknown,
+}
+
+/// A use of a name with what it stands for and how sure that is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What it stands for.
+    pub meaning: Meaning,
+    /// How sure that is. Of something unknown: `NameMatch`.
+    pub label: Label,
+    /// What proves it, in a few words.
+    pub reason: &'static str,
+    /// Places it went through, as imports and re-exports: file and byte offset.
+    pub chain: Vec<(u32, u32)>,
+}
+
+/// Where an import leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// To files of the workspace, the one that stands for the module first.
+    Files(Vec<u32>),
+    /// To a package outside, or the standard library.
+    Package(String),
+    /// Nowhere that is known, and why.
+    Unresolved(String),
+}
+
+/// A name that a module offers to others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offered {
+    /// The name outside.
+    pub name: String,
+    /// What it is here, if it is known.
+    pub meaning: Meaning,
+    /// Where it is written in the module: a definition's name, or the re-export.
+    pub start: u32,
+    /// The module it is handed on from, as written; none if it is defined here.
+    pub from: Option<String>,
+    /// Whether it is the default export.
+    pub default: bool,
+}
+
+/// A snapshot that can be asked across files.
+pub struct Program {
+    snapshot: Arc<Snapshot>,
+    loaded: Vec<OnceLock<Option<Arc<FileScopes>>>>,
+}
+
+impl Program {
+    /// Over a snapshot. Nothing is looked at before it is asked for.
+    pub fn new(snapshot: Arc<Snapshot>) -> Self {
+        let loaded = snapshot.files().iter().map(|_| OnceLock::new()).collect();
+        Self { snapshot, loaded }
+    }
+
+    /// What it stands on.
+    pub fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.snapshot
+    }
+
+    /// A file by its number.
+    pub fn file(&self, file: u32) -> Option<&Arc<FileEntry>> {
+        self.snapshot.files().get(file as usize)
+    }
+
+    /// The number of a file.
+    pub fn file_at(&self, path: &str) -> Option<u32> {
+        let at = self.snapshot.files().binary_search_by(|file| file.path.as_str().cmp(path)).ok()?;
+        u32::try_from(at).ok()
+    }
+
+    /// The scopes of a file, and through them its facts.
+    pub fn scopes(&self, file: u32) -> Option<&Arc<FileScopes>> {
+        let entry = self.file(file)?;
+        let load = || Some(Arc::new(FileScopes::new(self.snapshot.facts(entry)?, entry.language)));
+        self.loaded.get(file as usize)?.get_or_init(load).as_ref()
+    }
+
+    /// The facts of a file.
+    pub fn facts(&self, file: u32) -> Option<&Arc<FileFacts>> {
+        self.scopes(file).map(|scopes| scopes.facts())
+    }
+
+    /// A definition.
+    pub fn definition(&self, def: Def) -> Option<&Definition> {
+        self.facts(def.file)?.definition(def.id)
+    }
+
+    /// What the use at an index of [`FileFacts::references`] stands for.
+    pub fn answer(&self, file: u32, reference: usize) -> Answer {
+        let unknown =
+            Answer { meaning: Meaning::Unknown, label: Label::NameMatch, reason: "", chain: Vec::new() };
+        let Some(scopes) = self.scopes(file) else { return unknown };
+        let Some(reference) = scopes.facts().references.get(reference) else { return unknown };
+        let meaning = match scopes.resolve(reference) {
+            Some(Target::Definition(id)) => Meaning::Definitions(vec![Def { file, id }]),
+            Some(Target::Binding(index)) => Meaning::Local(index),
+            Some(Target::Import(..)) | None => return unknown,
+        };
+        Answer { meaning, label: Label::Resolved, reason: "scope", chain: Vec::new() }
+    }
+
+    /// All definitions that are the same thing as this one, it among them: overloads, declarations, variants.
+    pub fn same(&self, def: Def) -> Vec<Def> {
+        vec![def]
+    }
+
+    /// Where an import of a file leads, by its index in [`FileFacts::imports`]. Of a Rust `use` the module before the
+    /// last name.
+    pub fn import(&self, _file: u32, _import: usize) -> Source {
+        Source::Unresolved("not known".into())
+    }
+
+    /// What one name of an import stands for.
+    pub fn imported(&self, _file: u32, _import: usize, _name: usize) -> Answer {
+        Answer { meaning: Meaning::Unknown, label: Label::NameMatch, reason: "", chain: Vec::new() }
+    }
+
+    /// What a file offers to others, re-exports included.
+    pub fn exports(&self, _file: u32) -> Vec<Offered> {
+        Vec::new()
+    }
+}
