@@ -14,7 +14,7 @@ use super::docs::Pending;
 use super::strings::{Interner, Mixing};
 use super::{
     Binding, BindingKind, DefId, Definition, Export, Expr, ExprId, FileFacts, Flags, Import, Kind, Param,
-    Part, Reference, Role, Scope, ScopeId, ScopeKind, Span, Sym, Type, TypeId,
+    Part, Parts, Reference, Role, Scope, ScopeId, ScopeKind, Span, Sym, Type, TypeId,
 };
 use crate::lang::{Compiled, F};
 
@@ -186,6 +186,14 @@ impl<'t> Cx<'t> {
 
     pub(crate) fn parent(&self) -> Option<Node<'t>> {
         self.above.last().copied()
+    }
+
+    /// The call that the node is an argument of.
+    pub(crate) fn handed_to(&self) -> Option<Node<'t>> {
+        match self.above.as_slice() {
+            [.., call, list] if list.kind().contains("argument") => Some(*call),
+            _ => None,
+        }
     }
 
     pub(crate) fn parent_kind(&self) -> &'t str {
@@ -456,12 +464,12 @@ pub(crate) struct Source {
     pub(crate) visible: Option<Span>,
     pub(crate) ty: TypeId,
     pub(crate) value: ExprId,
-    pub(crate) part: Part,
+    pub(crate) part: Parts,
 }
 
 impl Source {
     pub(crate) fn nothing() -> Self {
-        Self { scope: None, visible: None, ty: TypeId::NONE, value: ExprId::NONE, part: Part::Whole }
+        Self { scope: None, visible: None, ty: TypeId::NONE, value: ExprId::NONE, part: Parts::default() }
     }
 
     pub(crate) fn typed(ty: TypeId) -> Self {
@@ -469,12 +477,11 @@ impl Source {
     }
 
     pub(crate) fn value(value: ExprId, part: Part) -> Self {
-        Self { value, part, ..Self::nothing() }
+        Self { value, part: Parts::one(part), ..Self::nothing() }
     }
 
-    /// One step further into the value; two are too many to follow.
+    /// One step further into the value.
     pub(crate) fn part(self, part: Part) -> Self {
-        let part = if self.part == Part::Whole { part } else { Part::Unknown };
-        Self { part, ty: self.ty, ..self }
+        Self { part: self.part.then(part), ..self }
     }
 }

@@ -31,7 +31,7 @@ pub use strings::Strings;
 pub(crate) use strings::hash;
 
 /// Counts up whenever facts of the same bytes come out differently; a stored index of another number is built anew.
-pub const ENGINE_VERSION: u32 = 1;
+pub const ENGINE_VERSION: u32 = 2;
 
 /// All that is known of one file by itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -162,10 +162,11 @@ pub enum BindingKind {
     TypeParameter,
 }
 
-/// Which part of its value a binding takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// One step from a value into a part of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Part {
     /// All of it.
+    #[default]
     Whole,
     /// One element of what is iterated over.
     Element,
@@ -173,12 +174,45 @@ pub enum Part {
     Index(u8),
     /// A named field.
     Field(Sym),
-    /// The only content of a variant, as `x` of `Some(x)`.
-    Variant(Sym),
+    /// The content of a variant or tuple struct at a place, as `x` of `Some(x)`.
+    Variant(Sym, u8),
+    /// What a method of this name hands to the function it is given, at a place of that function's parameters.
+    Given(Sym, u8),
     /// What a context manager gives.
     Entered,
     /// Something nested deeper.
     Unknown,
+}
+
+/// Which part of its value a binding takes: step by step into it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parts([Part; 3]);
+
+impl Parts {
+    /// A single step.
+    pub fn one(part: Part) -> Self {
+        Self::default().then(part)
+    }
+
+    /// One step further; more than a few are not followed.
+    #[must_use]
+    pub fn then(mut self, part: Part) -> Self {
+        match self.0.iter_mut().find(|step| **step == Part::Whole) {
+            Some(free) => *free = part,
+            None => self.0 = [Part::Unknown, Part::Whole, Part::Whole],
+        }
+        self
+    }
+
+    /// Whether it is all of the value.
+    pub fn is_whole(self) -> bool {
+        self == Self::default()
+    }
+
+    /// The steps.
+    pub fn steps(self) -> impl Iterator<Item = Part> {
+        self.0.into_iter().filter(|step| *step != Part::Whole)
+    }
 }
 
 /// A name that lives inside a scope.
@@ -199,7 +233,7 @@ pub struct Binding {
     /// What it is made from.
     pub value: ExprId,
     /// Which part of that.
-    pub part: Part,
+    pub part: Parts,
 }
 
 /// What a name is used for.
@@ -391,6 +425,8 @@ pub enum Expr {
         callee: ExprId,
         /// How many arguments.
         args: u8,
+        /// The first of them.
+        first: ExprId,
     },
     /// A value of a type that is written there: `new T()`, `T { … }`, `x as T`.
     Typed(TypeId),

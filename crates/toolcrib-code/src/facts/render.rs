@@ -37,7 +37,7 @@ impl FileFacts {
                 let by = if *path { "::" } else { "." };
                 format!("{}{by}{}", self.expr_text(*base), self.text(*name))
             }
-            Some(Expr::Call { callee, args }) => format!("{}({args})", self.expr_text(*callee)),
+            Some(Expr::Call { callee, args, .. }) => format!("{}({args})", self.expr_text(*callee)),
             Some(Expr::Typed(ty)) => format!("<{}>", self.type_text(*ty)),
             Some(Expr::Await(inner)) => format!("await {}", self.expr_text(*inner)),
             Some(Expr::Try(inner)) => format!("{}?", self.expr_text(*inner)),
@@ -155,17 +155,14 @@ impl FileFacts {
             if binding.value.is_some() {
                 let _ = write!(out, " = {}", self.expr_text(binding.value));
             }
-            match binding.part {
-                Part::Whole => {}
-                Part::Field(name) => {
-                    let _ = write!(out, " part .{}", self.text(name));
-                }
-                Part::Variant(name) => {
-                    let _ = write!(out, " part {}()", self.text(name));
-                }
-                part => {
-                    let _ = write!(out, " part {part:?}");
-                }
+            for part in binding.part.steps() {
+                let _ = match part {
+                    Part::Field(name) => write!(out, " part .{}", self.text(name)),
+                    Part::Variant(name, 0) => write!(out, " part {}()", self.text(name)),
+                    Part::Variant(name, at) => write!(out, " part {}({at})", self.text(name)),
+                    Part::Given(name, at) => write!(out, " part given by {} at {at}", self.text(name)),
+                    part => write!(out, " part {part:?}"),
+                };
             }
             out.push('\n');
         }

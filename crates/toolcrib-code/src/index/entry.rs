@@ -78,7 +78,7 @@ pub struct FileEntry {
 }
 
 impl FileEntry {
-    pub(super) fn has_name(&self, key: u32) -> bool {
+    pub(crate) fn has_name(&self, key: u32) -> bool {
         match &self.content {
             Content::Facts { names, .. } => names.binary_search(&key).is_ok(),
             Content::Skipped(_) | Content::Unreadable(_) => false,
@@ -106,7 +106,7 @@ impl FileEntry {
 }
 
 /// An identifier as a number; two that share one only cost a look at a file too many.
-pub(super) fn name_key(name: &str) -> u32 {
+pub(crate) fn name_key(name: &str) -> u32 {
     crate::facts::hash(name.as_bytes()) as u32
 }
 

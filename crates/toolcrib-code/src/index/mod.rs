@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use toolcrib_workspace::{ReadWorkspace, Result};
 
+pub(crate) use entry::name_key;
 pub use entry::{Content, FileEntry, Stamp};
 use store::Store;
 
@@ -150,6 +151,11 @@ impl Snapshot {
     pub fn facts_with(&self, name: &str) -> Vec<(Arc<FileEntry>, Arc<crate::facts::FileFacts>)> {
         let files = self.files_with(name);
         files.filter_map(|file| self.facts(file).map(|facts| (Arc::clone(file), facts))).collect()
+    }
+
+    /// The content of a small file that is no source, as a manifest.
+    pub(crate) fn read(&self, path: &str) -> Option<Vec<u8>> {
+        self.workspace.read(path, 1 << 20).ok().map(|data| data.bytes)
     }
 
     /// The text of a file, if it is still what the facts were read off.

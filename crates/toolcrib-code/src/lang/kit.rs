@@ -3,12 +3,23 @@
 use tree_sitter::Node;
 
 use crate::facts::{ARGS_UNKNOWN, Cx, Flow, Literal, Role, ScopeKind};
-use crate::facts::{DefId, Expr};
+use crate::facts::{DefId, Expr, ExprId};
+use crate::lang::F;
 
 /// How many arguments a list has; unknown if one of these kinds spreads.
 pub(super) fn count_args<'t>(cx: &Cx<'t>, list: Option<Node<'t>>, spreads: &[&str]) -> u8 {
     let Some(list) = list else { return 0 };
     cx.count(list, spreads).map_or(ARGS_UNKNOWN, |count| count.min(254) as u8)
+}
+
+/// The first argument of a call.
+pub(super) fn first_arg<'t>(cx: &mut Cx<'t>, call: Node<'t>) -> ExprId {
+    let list = cx.field(call, F::Arguments);
+    match list.and_then(|list| list.named_child(0)) {
+        // What is given as a function is a scope of its own, and of no use as a value.
+        Some(first) if !first.kind().contains("comment") => cx.expr(first),
+        _ => ExprId::NONE,
+    }
 }
 
 /// A name that is read unless something else is known of it.

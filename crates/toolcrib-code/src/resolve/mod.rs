@@ -3,8 +3,16 @@
 //! From near to far: the scopes of the file it is written in ([`scopes`]), then what its imports bring in. Everything is
 //! worked out from facts when asked and kept nowhere. An answer is never more certain than what proves it.
 
+mod answers;
+mod cache;
+mod cargo;
+mod known;
+mod members;
+mod modules;
 mod program;
+mod query;
 mod scopes;
+mod types;
 
 use serde::Serialize;
 

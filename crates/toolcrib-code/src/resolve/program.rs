@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{FileScopes, Label, Target};
+use super::cache::Cache;
+use super::cargo::Cargo;
+use super::{FileScopes, Label};
 use crate::facts::{DefId, Definition, FileFacts};
 use crate::index::{FileEntry, Snapshot};
 
@@ -73,13 +75,15 @@ pub struct Offered {
 pub struct Program {
     snapshot: Arc<Snapshot>,
     loaded: Vec<OnceLock<Option<Arc<FileScopes>>>>,
+    cache: Cache,
+    cargo: Cargo,
 }
 
 impl Program {
     /// Over a snapshot. Nothing is looked at before it is asked for.
     pub fn new(snapshot: Arc<Snapshot>) -> Self {
         let loaded = snapshot.files().iter().map(|_| OnceLock::new()).collect();
-        Self { snapshot, loaded }
+        Self { snapshot, loaded, cache: Cache::default(), cargo: Cargo::default() }
     }
 
     /// What it stands on.
@@ -115,38 +119,63 @@ impl Program {
         self.facts(def.file)?.definition(def.id)
     }
 
-    /// What the use at an index of [`FileFacts::references`] stands for.
-    pub fn answer(&self, file: u32, reference: usize) -> Answer {
-        let unknown =
-            Answer { meaning: Meaning::Unknown, label: Label::NameMatch, reason: "", chain: Vec::new() };
-        let Some(scopes) = self.scopes(file) else { return unknown };
-        let Some(reference) = scopes.facts().references.get(reference) else { return unknown };
-        let meaning = match scopes.resolve(reference) {
-            Some(Target::Definition(id)) => Meaning::Definitions(vec![Def { file, id }]),
-            Some(Target::Binding(index)) => Meaning::Local(index),
-            Some(Target::Import(..)) | None => return unknown,
-        };
-        Answer { meaning, label: Label::Resolved, reason: "scope", chain: Vec::new() }
+    /// The files in which an identifier is written.
+    pub(super) fn files_with(&self, name: &str) -> Vec<u32> {
+        let key = crate::index::name_key(name);
+        let files = self.snapshot.files().iter().enumerate();
+        files.filter(|(_, file)| file.has_name(key)).map(|(index, _)| index as u32).collect()
     }
 
-    /// All definitions that are the same thing as this one, it among them: overloads, declarations, variants.
-    pub fn same(&self, def: Def) -> Vec<Def> {
-        vec![def]
+    /// The source files that lie directly in a folder.
+    pub(super) fn files_in(&self, folder: &str) -> Vec<u32> {
+        let files = self.snapshot.files();
+        let below = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let from = files.partition_point(|file| file.path.as_str() < below.as_str());
+        let inside = files.iter().enumerate().skip(from);
+        let inside = inside.take_while(|(_, file)| file.path.starts_with(&below));
+        let direct =
+            inside.filter(|(_, file)| file.path.get(below.len()..).is_some_and(|name| !name.contains('/')));
+        direct.map(|(index, _)| index as u32).collect()
     }
 
-    /// Where an import of a file leads, by its index in [`FileFacts::imports`]. Of a Rust `use` the module before the
-    /// last name.
-    pub fn import(&self, _file: u32, _import: usize) -> Source {
-        Source::Unresolved("not known".into())
+    /// The first source file at or below a folder.
+    pub(super) fn files_below(&self, folder: &str) -> Option<u32> {
+        let files = self.snapshot.files();
+        let below = format!("{folder}/");
+        let at = files.partition_point(|file| file.path.as_str() < below.as_str());
+        files.get(at).filter(|file| file.path.starts_with(&below)).map(|_| at as u32)
     }
 
-    /// What one name of an import stands for.
-    pub fn imported(&self, _file: u32, _import: usize, _name: usize) -> Answer {
-        Answer { meaning: Meaning::Unknown, label: Label::NameMatch, reason: "", chain: Vec::new() }
+    /// The content of a file that is no source: a manifest.
+    pub(super) fn read(&self, path: &str) -> Option<Vec<u8>> {
+        self.snapshot.read(path)
     }
 
-    /// What a file offers to others, re-exports included.
-    pub fn exports(&self, _file: u32) -> Vec<Offered> {
-        Vec::new()
+    /// The text of a source file.
+    pub(super) fn source(&self, file: u32) -> Option<Vec<u8>> {
+        self.snapshot.source(self.file(file)?)
     }
+
+    pub(super) fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    pub(super) fn cargo(&self) -> &Cargo {
+        &self.cargo
+    }
+}
+
+/// A path without `.` and `..`.
+pub(super) fn normal(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            other => parts.push(other),
+        }
+    }
+    parts.join("/")
 }

@@ -22,17 +22,17 @@ pub enum Target {
 
 /// How names are seen in a language.
 #[derive(Clone, Copy, Debug)]
-struct Rules {
+pub(super) struct Rules {
     /// Members of the type around are seen by their bare name, in methods too.
-    bare_members: bool,
+    pub(super) bare_members: bool,
     /// Members are seen by their bare name in the body of the type itself, not in its methods.
-    class_body: bool,
+    pub(super) class_body: bool,
     /// A module inside a file begins with nothing.
-    closed_modules: bool,
+    pub(super) closed_modules: bool,
     /// A function inside a function does not see the outer one's locals.
-    closed_functions: bool,
+    pub(super) closed_functions: bool,
     /// Names of types and of values do not hide each other.
-    two_spaces: bool,
+    pub(super) two_spaces: bool,
 }
 
 impl Rules {
@@ -64,14 +64,31 @@ pub struct FileScopes {
     rules: Rules,
     names: HashMap<(ScopeId, Sym), Vec<Entry>>,
     members: HashMap<(DefId, Sym), Vec<DefId>>,
+    /// Imports of everything, by the scope that they hold in.
+    globs: Vec<(ScopeId, usize)>,
+    /// Texts by their hash, sorted: names come from other files as text.
+    texts: Vec<(u64, Sym)>,
 }
 
 impl FileScopes {
     /// From the facts of a file.
     pub fn new(facts: Arc<FileFacts>, language: &Language) -> Self {
         let rules = Rules::of(language);
-        let mut scopes =
-            Self { facts: Arc::clone(&facts), rules, names: HashMap::new(), members: HashMap::new() };
+        let mut texts: Vec<(u64, Sym)> = facts
+            .strings
+            .iter()
+            .enumerate()
+            .map(|(index, text)| (crate::facts::hash(text.as_bytes()), Sym::new(index)))
+            .collect();
+        texts.sort_unstable();
+        let mut scopes = Self {
+            facts: Arc::clone(&facts),
+            rules,
+            names: HashMap::new(),
+            members: HashMap::new(),
+            globs: Vec::new(),
+            texts,
+        };
         scopes.add_definitions();
         for (index, binding) in facts.bindings.iter().enumerate() {
             let visible = binding.visible;
@@ -116,21 +133,26 @@ impl FileScopes {
                 continue;
             }
             let start = import.span.start;
+            let names = &mut self.names;
             let mut add = |name: Sym, which: Option<usize>| {
                 let entry = Entry { target: Target::Import(index, which), from: 0, to: u32::MAX, start };
-                self.names.entry((import.scope, name)).or_default().push(entry);
+                names.entry((import.scope, name)).or_default().push(entry);
             };
             for (which, name) in import.names.iter().enumerate() {
+                if facts.text(name.name) == "*" {
+                    self.globs.push((import.scope, index));
+                    continue;
+                }
                 add(if name.alias.is_some() { name.alias } else { name.name }, Some(which));
             }
             if import.alias.is_some() {
                 add(import.alias, None);
             } else if import.kind == ImportKind::Module {
                 // `import a.b` in Python gives `a`, `import "x/y"` in Go gives `y`.
-                let source = self.facts.text(import.source);
+                let source = facts.text(import.source);
                 let short =
                     if source.contains('/') { source.rsplit('/').next() } else { source.split('.').next() };
-                if let Some(name) = short.and_then(|short| self.facts.strings.find(short)) {
+                if let Some(name) = short.and_then(|short| facts.strings.find(short)) {
                     add(name, None);
                 }
             }
@@ -154,7 +176,7 @@ impl FileScopes {
     }
 
     /// The name of an import that is written at a place.
-    fn imported_at(&self, start: u32) -> Option<Target> {
+    pub(super) fn imported_at(&self, start: u32) -> Option<Target> {
         let imports = self.facts.imports.iter().enumerate();
         let mut around = imports.filter(|(_, import)| import.span.contains(start));
         around.find_map(|(index, import)| {
@@ -189,15 +211,69 @@ impl FileScopes {
     }
 
     fn in_scope(&self, name: Sym, scope: ScopeId, at: u32, left_function: bool) -> Option<Target> {
-        let entries = self.names.get(&(scope, name))?;
+        self.all_in_scope(name, scope, at, left_function).first().copied()
+    }
+
+    /// Everything a name stands for in a scope, seen from a place in it: what hides the rest first. In a language in
+    /// which types and values do not hide each other the next may be the one that is meant.
+    pub(super) fn all_in_scope(
+        &self,
+        name: Sym,
+        scope: ScopeId,
+        at: u32,
+        left_function: bool,
+    ) -> Vec<Target> {
+        let Some(entries) = self.names.get(&(scope, name)) else { return Vec::new() };
         let is_type = self.facts.scope(scope).is_some_and(|scope| scope.kind == ScopeKind::Type);
-        let seen = entries.iter().filter(|entry| {
+        let shown = |entry: &&Entry| {
             let shown = (entry.from..entry.to).contains(&at) || entry.start == at;
             shown && self.is_in_sight(entry.target, is_type, left_function)
-        });
+        };
+        let mut seen: Vec<&Entry> = entries.iter().filter(shown).collect();
         // The last that is written before the place hides the others; without one, the first: it is hoisted.
-        let before = seen.clone().filter(|entry| entry.start <= at).max_by_key(|entry| entry.start);
-        before.or_else(|| seen.min_by_key(|entry| entry.start)).map(|entry| entry.target)
+        seen.sort_by_key(|entry| match entry.start <= at {
+            true => (0, u32::MAX - entry.start),
+            false => (1, entry.start),
+        });
+        seen.into_iter().map(|entry| entry.target).collect()
+    }
+
+    /// What a name stands for at the level of a module, seen from outside: the last that is written first.
+    pub(super) fn offered(&self, name: Sym, scope: ScopeId) -> impl Iterator<Item = Target> + '_ {
+        let entries = self.names.get(&(scope, name)).map(Vec::as_slice).unwrap_or_default();
+        let mut targets: Vec<(u32, Target)> =
+            entries.iter().map(|entry| (entry.start, entry.target)).collect();
+        targets.sort_by_key(|(start, _)| std::cmp::Reverse(*start));
+        targets.into_iter().map(|(_, target)| target)
+    }
+
+    /// The imports of everything that hold in a scope.
+    pub(super) fn globs(&self, scope: ScopeId) -> impl Iterator<Item = usize> + '_ {
+        self.globs.iter().filter(move |(at, _)| *at == scope).map(|(_, import)| *import)
+    }
+
+    /// The number of a text, if the file has it.
+    pub(super) fn find(&self, text: &str) -> Option<Sym> {
+        let hash = crate::facts::hash(text.as_bytes());
+        let from = self.texts.partition_point(|(other, _)| *other < hash);
+        let same = self.texts.get(from..)?.iter().take_while(|(other, _)| *other == hash);
+        same.map(|(_, sym)| *sym).find(|sym| self.facts.text(*sym) == text)
+    }
+
+    /// The members of a definition that have this name.
+    pub(super) fn members_named(&self, of: DefId, name: Sym) -> &[DefId] {
+        self.members.get(&(of, name)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The innermost scope around a place.
+    pub(super) fn scope_at(&self, at: u32) -> ScopeId {
+        let around = self.facts.scopes.iter().enumerate().filter(|(_, scope)| scope.span.contains(at));
+        let inner = around.min_by_key(|(_, scope)| scope.span.end - scope.span.start);
+        ScopeId::new(inner.map_or(0, |(index, _)| index))
+    }
+
+    pub(super) fn rules(&self) -> Rules {
+        self.rules
     }
 
     fn is_in_sight(&self, target: Target, in_type: bool, left_function: bool) -> bool {
@@ -290,8 +366,7 @@ impl FileScopes {
                 }
                 Target::Binding(index) => {
                     let binding = self.facts.bindings.get(index)?;
-                    if binding.part != crate::facts::Part::Whole || binding.kind == BindingKind::TypeParameter
-                    {
+                    if !binding.part.is_whole() || binding.kind == BindingKind::TypeParameter {
                         return None;
                     }
                     self.type_named(binding.ty, binding.scope)
@@ -316,7 +391,7 @@ impl FileScopes {
         same.next().map(|(index, _)| DefId::new(index)).or(Some(around))
     }
 
-    fn type_around(&self, scope: ScopeId) -> Option<DefId> {
+    pub(super) fn type_around(&self, scope: ScopeId) -> Option<DefId> {
         let mut at = self.facts.enclosing(scope);
         while let Some(definition) = self.facts.definition(at) {
             if definition.kind.is_type() {

@@ -118,7 +118,7 @@ pub(in crate::lang) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
         "call_expression" => {
             let args = kit::count_args(cx, cx.field(node, F::Arguments), &["parameter_pack_expansion"]);
             let callee = cx.field(node, F::Function).map_or(ExprId::NONE, |callee| cx.expr(callee));
-            Expr::Call { callee, args }
+            Expr::Call { callee, args, first: kit::first_arg(cx, node) }
         }
         "template_function" | "template_method" => inner(cx, cx.field(node, F::Name)),
         "new_expression" | "cast_expression" | "compound_literal_expression" => {

@@ -97,7 +97,7 @@ pub(super) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
             }
             let args = kit::count_args(cx, cx.field(node, F::Arguments), &["variadic_argument"]);
             let callee = callee.map_or(ExprId::NONE, |callee| cx.expr(callee));
-            Expr::Call { callee, args }
+            Expr::Call { callee, args, first: kit::first_arg(cx, node) }
         }
         "composite_literal" | "type_assertion_expression" | "type_conversion_expression" => {
             cx.field(node, F::Type).map_or(Expr::Unknown, |ty| Expr::Typed(cx.ty(ty)))

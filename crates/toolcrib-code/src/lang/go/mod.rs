@@ -8,8 +8,8 @@ use tree_sitter::Node;
 
 use super::{F, Handler, Language, Rules, kit};
 use crate::facts::{
-    BindingKind, Cx, DefId, ExprId, Flags, Flow, Import, ImportKind, ImportName, Kind, Param, Part, Role,
-    ScopeKind, Source, Span, Sym, TypeId, span,
+    BindingKind, Cx, DefId, ExprId, Flags, Flow, Import, ImportKind, ImportName, Kind, Param, Part, Parts,
+    Role, ScopeKind, Source, Span, Sym, TypeId, span,
 };
 
 /// Go.
@@ -263,7 +263,7 @@ fn short<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     for (index, name) in names.into_iter().enumerate().filter(|(_, name)| name.kind() == "identifier") {
         let mut source = value_at(cx, &list, index);
         if several {
-            source.part = Part::Index(index.min(255) as u8);
+            source.part = Parts::one(Part::Index(index.min(255) as u8));
         }
         source.visible = Some(Span::new(span(node).end, cx.scope_span().end));
         if cx.text(name) == "_" {

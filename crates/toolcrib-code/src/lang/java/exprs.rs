@@ -120,7 +120,7 @@ pub(super) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
                 false => Expr::Name(name),
             };
             let args = kit::count_args(cx, cx.field(node, F::Arguments), &[]);
-            Expr::Call { callee: cx.expr_id(callee), args }
+            Expr::Call { callee: cx.expr_id(callee), args, first: kit::first_arg(cx, node) }
         }
         "object_creation_expression" | "cast_expression" => {
             cx.field(node, F::Type).map_or(Expr::Unknown, |ty| Expr::Typed(cx.ty(ty)))

@@ -262,7 +262,11 @@ fn for_each<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let value = cx.field(node, F::Value).map_or(ExprId::NONE, |value| cx.expr(value));
     if let Some(name) = cx.field(node, F::Name) {
         let part = if ty.is_some() { Part::Whole } else { Part::Element };
-        cx.bind(name, BindingKind::Loop, &Source { ty, value, part, ..Source::nothing() });
+        cx.bind(
+            name,
+            BindingKind::Loop,
+            &Source { ty, value, part: crate::facts::Parts::one(part), ..Source::nothing() },
+        );
     }
     Flow::Children
 }

@@ -136,9 +136,9 @@ fn define_all<'t>(cx: &mut Cx<'t>, node: Node<'t>, pattern: Node<'t>, source: So
         new.flags = flags;
         new.span = span(name);
         new.head_end = pattern.end_byte() as u32;
-        if source.part == Part::Whole {
+        if source.part.is_whole() {
             (new.ty, new.value) = (source.ty, source.value);
-        } else if let Part::Field(field) = source.part
+        } else if let [Part::Field(field)] = source.part.steps().collect::<Vec<_>>()[..]
             && source.value.is_some()
         {
             new.value =

@@ -158,7 +158,7 @@ pub(in crate::lang) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
         }
         "call_expression" => {
             let callee = cx.field(node, F::Function).map_or(ExprId::NONE, |callee| cx.expr(callee));
-            Expr::Call { callee, args: args(cx, node) }
+            Expr::Call { callee, args: args(cx, node), first: kit::first_arg(cx, node) }
         }
         "new_expression" => {
             let ty = cx.field(node, F::Constructor).map_or(TypeId::NONE, |class| as_type(cx, class));

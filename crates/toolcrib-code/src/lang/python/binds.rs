@@ -97,7 +97,7 @@ fn name<'t>(cx: &mut Cx<'t>, node: Node<'t>, at: Node<'t>, kind: BindingKind, so
     };
     let mut new = cx.new_definition(at, kind, node);
     new.flags = Flags::default().when(exported(text), Flags::EXPORTED);
-    if source.part == Part::Whole {
+    if source.part.is_whole() {
         (new.ty, new.value) = (source.ty, source.value);
     }
     if node.kind() != "assignment" {
@@ -122,7 +122,7 @@ fn attribute<'t>(cx: &mut Cx<'t>, node: Node<'t>, at: Node<'t>, source: Source) 
     }
     let mut new = cx.new_definition(name, Kind::Field, node);
     new.flags = Flags::default().when(exported(cx.text(name)), Flags::EXPORTED);
-    if source.part == Part::Whole {
+    if source.part.is_whole() {
         (new.ty, new.value) = (source.ty, source.value);
     }
     // A parameter's value is only known inside the method: what it is annotated with is the field's type.

@@ -142,7 +142,7 @@ pub(super) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
                 return Expr::Super;
             }
             let callee = function.map_or(ExprId::NONE, |function| cx.expr(function));
-            Expr::Call { callee, args: args(cx, node) }
+            Expr::Call { callee, args: args(cx, node), first: kit::first_arg(cx, node) }
         }
         "await" => node.named_child(0).map_or(Expr::Unknown, |inner| Expr::Await(cx.expr(inner))),
         "subscript" => cx.field(node, F::Value).map_or(Expr::Unknown, |inner| Expr::Index(cx.expr(inner))),

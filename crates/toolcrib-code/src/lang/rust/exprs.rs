@@ -183,7 +183,7 @@ pub(super) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
         "call_expression" => {
             let callee = cx.field(node, F::Function).map_or(ExprId::NONE, |callee| cx.expr(callee));
             let args = kit::count_args(cx, cx.field(node, F::Arguments), &[]);
-            Expr::Call { callee, args }
+            Expr::Call { callee, args, first: kit::first_arg(cx, node) }
         }
         "struct_expression" => cx.field(node, F::Name).map_or(Expr::Unknown, |ty| Expr::Typed(cx.ty(ty))),
         "type_cast_expression" => cx.field(node, F::Type).map_or(Expr::Unknown, |ty| Expr::Typed(cx.ty(ty))),

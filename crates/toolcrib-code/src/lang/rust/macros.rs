@@ -49,7 +49,7 @@ pub(super) fn token_tree<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
                     false => cx.expr_id(Expr::Name(name)),
                 };
                 if called.is_some() {
-                    before = cx.expr_id(Expr::Call { callee: before, args });
+                    before = cx.expr_id(Expr::Call { callee: before, args, first: ExprId::NONE });
                 }
             }
             "self" if next.is_none_or(|next| next.kind() != "::") => before = cx.expr_id(Expr::This),

@@ -11,7 +11,8 @@ use tree_sitter::Node;
 
 use super::{F, Handler, Language, Rules, kit};
 use crate::facts::{
-    BindingKind, Cx, DefId, Flags, Flow, Kind, Param, Role, ScopeKind, Source, Span, Type, TypeId, span,
+    BindingKind, Cx, DefId, ExprId, Flags, Flow, Kind, Param, Part, Role, ScopeKind, Source, Span, Sym, Type,
+    TypeId, span,
 };
 
 /// Rust.
@@ -113,12 +114,12 @@ fn function<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     new.flags = new.flags.when(in_type && !new.flags.has(Flags::RECEIVER), Flags::STATIC);
     let definition = cx.define(new);
     cx.enter(ScopeKind::Function, node, definition);
-    bind_parameters(cx, &parameters);
+    bind_parameters(cx, &parameters, None);
     Flow::Children
 }
 
-fn bind_parameters<'t>(cx: &mut Cx<'t>, parameters: &[Node<'t>]) {
-    for parameter in parameters {
+fn bind_parameters<'t>(cx: &mut Cx<'t>, parameters: &[Node<'t>], given: Option<(ExprId, Sym)>) {
+    for (index, parameter) in parameters.iter().enumerate() {
         let (pattern, ty) = match parameter.kind() {
             "parameter" => (cx.field(*parameter, F::Pattern), cx.field(*parameter, F::Type)),
             "attribute_item" | "self_parameter" | "variadic_parameter" => (None, None),
@@ -126,16 +127,28 @@ fn bind_parameters<'t>(cx: &mut Cx<'t>, parameters: &[Node<'t>]) {
             _ => (Some(*parameter), None),
         };
         let ty = ty.map_or(TypeId::NONE, |ty| cx.ty(ty));
+        let source = match given {
+            Some((value, method)) if ty.is_none() => {
+                Source::value(value, Part::Given(method, index.min(255) as u8))
+            }
+            _ => Source::typed(ty),
+        };
         if let Some(pattern) = pattern {
-            patterns::bind(cx, pattern, BindingKind::Parameter, Source::typed(ty));
+            patterns::bind(cx, pattern, BindingKind::Parameter, source);
         }
     }
 }
 
 fn closure<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
-    cx.enter(ScopeKind::Closure, node, DefId::NONE);
     let parameters = cx.field(node, F::Parameters).map(|list| cx.named(list)).unwrap_or_default();
-    bind_parameters(cx, &parameters);
+    // `items.map(|item| …)`: what the method hands over tells what the parameter is.
+    let callee = cx.handed_to().and_then(|call| cx.field(call, F::Function));
+    let given = callee.filter(|callee| callee.kind() == "field_expression").map(|callee| {
+        let method = cx.field(callee, F::Field).map(|name| cx.sym(name)).unwrap_or_default();
+        (exprs::receiver_of(cx, callee), method)
+    });
+    cx.enter(ScopeKind::Closure, node, DefId::NONE);
+    bind_parameters(cx, &parameters, given);
     Flow::Children
 }
 

@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::{after, exprs};
-use crate::facts::{BindingKind, Cx, DefId, Flow, Part, ScopeKind, Source, Span, TypeId, span};
+use crate::facts::{BindingKind, Cx, DefId, Flow, Part, Parts, ScopeKind, Source, Span, TypeId, span};
 use crate::lang::F;
 
 pub(super) fn let_<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
@@ -44,7 +44,7 @@ pub(super) fn for_<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let value = cx.field(node, F::Value).map(|value| cx.expr(value));
     let mut source = Source::nothing();
     source.value = value.unwrap_or_default();
-    source.part = Part::Element;
+    source.part = Parts::one(Part::Element);
     source.visible = cx.field(node, F::Body).map(span);
     if let Some(pattern) = cx.field(node, F::Pattern) {
         bind(cx, pattern, BindingKind::Loop, source);
@@ -102,8 +102,8 @@ pub(super) fn bind<'t>(cx: &mut Cx<'t>, pattern: Node<'t>, kind: BindingKind, so
                 let variant = ty.and_then(|ty| exprs::last_name(cx, ty)).map(|name| cx.sym(name));
                 for (index, child) in cx.named(node).into_iter().enumerate().skip(1) {
                     let part = match variant {
-                        Some(variant) if index == 1 => Part::Variant(variant),
-                        _ => Part::Unknown,
+                        Some(variant) => Part::Variant(variant, (index - 1).min(255) as u8),
+                        None => Part::Unknown,
                     };
                     left.push((child, source.part(part)));
                 }
@@ -112,7 +112,7 @@ pub(super) fn bind<'t>(cx: &mut Cx<'t>, pattern: Node<'t>, kind: BindingKind, so
                 // The fields' types are the struct's, whatever is matched.
                 let ty = cx.field(node, F::Type).map(|ty| cx.ty(ty));
                 let source = match ty {
-                    Some(ty) => Source { ty, part: Part::Whole, ..source },
+                    Some(ty) => Source { ty, part: Parts::default(), ..source },
                     None => source,
                 };
                 for child in cx.named(node).into_iter().filter(|child| child.kind() == "field_pattern") {

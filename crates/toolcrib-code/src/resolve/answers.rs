@@ -1,0 +1,281 @@
+//! What is asked of a program: what a use means, where an import leads, what a file offers.
+
+use super::known;
+use super::modules::{self, Family, Leads};
+use super::program::{Answer, Def, Meaning, Offered, Program, Source};
+use super::query::{Entity, Found, Place, Query, Question, Site, Space};
+use super::types::Ty;
+use super::{Label, Target};
+use crate::facts::{ARGS_UNKNOWN, DefId, Definition, Expr, Flags, Kind, Reference, Role};
+
+impl Answer {
+    fn unknown() -> Self {
+        Answer {
+            meaning: Meaning::Unknown,
+            label: Label::NameMatch,
+            reason: "the name only",
+            chain: Vec::new(),
+        }
+    }
+}
+
+impl Program {
+    /// What the use at an index of [`FileFacts::references`](crate::facts::FileFacts) stands for.
+    pub fn answer(&self, file: u32, reference: usize) -> Answer {
+        let query = Query::new(self);
+        let Some(scopes) = self.scopes(file) else { return Answer::unknown() };
+        let Some(reference) = scopes.facts().references.get(reference) else { return Answer::unknown() };
+        query.reference(file, reference)
+    }
+
+    /// All definitions that are the same thing as this one, it among them: overloads, declarations, variants.
+    pub fn same(&self, def: Def) -> Vec<Def> {
+        let (Some(scopes), Some(own)) = (self.scopes(def.file), self.definition(def)) else {
+            return vec![def];
+        };
+        let all = scopes.facts().definitions.iter().enumerate();
+        let same = all.filter(|(_, other)| {
+            other.name == own.name
+                && other.scope == own.scope
+                && other.parent == own.parent
+                && alike(own.kind, other.kind)
+        });
+        same.map(|(index, _)| Def { file: def.file, id: DefId::new(index) }).collect()
+    }
+
+    /// Where an import of a file leads, by its index in the file's imports. Of a Rust `use` the module before the last
+    /// name.
+    pub fn import(&self, file: u32, import: usize) -> Source {
+        let query = Query::new(self);
+        match modules::leads(&query, file, import) {
+            Leads::Places(places) => {
+                let files: Vec<u32> = places.iter().flat_map(|place| self.files_of(place)).collect();
+                match files.is_empty() {
+                    true => Source::Unresolved("the module has no file".into()),
+                    false => Source::Files(files),
+                }
+            }
+            Leads::Package(package) => Source::Package(package.to_string()),
+            Leads::Nowhere(why) => Source::Unresolved(why.into()),
+        }
+    }
+
+    fn files_of(&self, place: &Place) -> Vec<u32> {
+        match place {
+            Place::File(file) | Place::Inline(Def { file, .. }) => vec![*file],
+            Place::Folder(folder) => self.files_in(folder),
+        }
+    }
+
+    /// What one name of an import stands for.
+    pub fn imported(&self, file: u32, import: usize, name: usize) -> Answer {
+        let query = Query::new(self);
+        let found = modules::imported(&query, file, import, Some(name));
+        query.answer_of(found, "import")
+    }
+
+    /// What a file offers to others, re-exports included.
+    pub fn exports(&self, file: u32) -> Vec<Offered> {
+        let query = Query::new(self);
+        modules::of(&query, file).offers(&query, file)
+    }
+}
+
+/// Whether two definitions of the same name in the same scope may be one thing.
+fn alike(one: Kind, other: Kind) -> bool {
+    one == other || (one.is_callable() && other.is_callable())
+}
+
+impl Query<'_> {
+    fn reference(&self, file: u32, reference: &Reference) -> Answer {
+        let site = Site { file, scope: reference.scope, at: reference.start };
+        let Some(scopes) = self.scopes(file) else { return Answer::unknown() };
+        let name = scopes.facts().text(reference.name);
+        match scopes.facts().expr(reference.receiver) {
+            None if matches!(reference.role, Role::Import | Role::Export) => {
+                self.import_name(site, reference)
+            }
+            None => {
+                let found = self.name(site, reference.name, Space::of(reference.role));
+                let reason = if found.via.is_empty() { "scope" } else { "import" };
+                self.answer_of(found, reason)
+            }
+            Some(receiver) => {
+                let path = matches!(receiver, Expr::Name(_)) && self.is_type_like(site, receiver);
+                let base = self.eval_base(site, reference.receiver, path);
+                let (found, _) = self.member(&base, name, site);
+                let found = match self.two_spaces(file) && reference.role != Role::Call {
+                    true => self.prefer(found, Space::of(reference.role)),
+                    false => found,
+                };
+                if !found.is_empty() {
+                    let reason = match (&base, receiver) {
+                        (Ty::Module(_), _) => "module",
+                        (_, Expr::This | Expr::Super) => "own type",
+                        _ => "type of the receiver",
+                    };
+                    return self.answer_of(found, reason);
+                }
+                match base {
+                    Ty::External | Ty::Known(..) => Answer {
+                        meaning: Meaning::External(String::new()),
+                        label: Label::Resolved,
+                        reason: "type outside",
+                        chain: Vec::new(),
+                    },
+                    _ => self.only_candidate(site, reference, name, &base),
+                }
+            }
+        }
+    }
+
+    /// Of several, those in a space; all if none is.
+    fn prefer(&self, found: Found, space: Space) -> Found {
+        let wanted = self.in_space(found.clone(), space);
+        if wanted.is_empty() { found } else { wanted }
+    }
+
+    /// Whether a name before `.` or `::` can only be a type or a module.
+    fn is_type_like(&self, site: Site, receiver: &Expr) -> bool {
+        let Expr::Name(name) = receiver else { return false };
+        if !self.two_spaces(site.file) {
+            return false;
+        }
+        let found = self.name(site, *name, Space::Value);
+        // Nothing of that name is a value.
+        !found.entities.iter().any(|entity| match entity {
+            Entity::Local(..) => true,
+            Entity::Def(def) => self
+                .definition(*def)
+                .is_some_and(|found| matches!(found.kind, Kind::Constant | Kind::Variable | Kind::Function)),
+            _ => false,
+        })
+    }
+
+    /// A name that is written in an import or an export.
+    fn import_name(&self, site: Site, reference: &Reference) -> Answer {
+        let Some(scopes) = self.scopes(site.file) else { return Answer::unknown() };
+        match scopes.imported_at(reference.start) {
+            Some(Target::Import(import, name)) => {
+                let found = modules::imported(self, site.file, import, name);
+                self.answer_of(found, "import")
+            }
+            _ => {
+                let found = self.name(site, reference.name, Space::Any);
+                self.answer_of(found, "scope")
+            }
+        }
+    }
+
+    /// Makes an answer of what was found.
+    pub(super) fn answer_of(&self, found: Found, reason: &'static str) -> Answer {
+        let mut defs: Vec<Def> = Vec::new();
+        let mut files: Vec<u32> = Vec::new();
+        let mut external = None;
+        let mut local = None;
+        for entity in &found.entities {
+            match entity {
+                Entity::Def(def) => {
+                    if !defs.contains(def) {
+                        defs.push(*def);
+                    }
+                }
+                Entity::Module(place) => files.extend(self.program.files_of(place)),
+                Entity::External(package) => external = Some(package.to_string()),
+                Entity::Local(_, index) => local = Some(*index),
+            }
+        }
+        let meaning = match (defs.is_empty(), local, files.is_empty(), external) {
+            (false, ..) => Meaning::Definitions(defs),
+            (_, Some(index), ..) => Meaning::Local(index),
+            (_, _, false, _) => Meaning::Module(files),
+            (.., Some(package)) => Meaning::External(package),
+            _ => return Answer::unknown(),
+        };
+        Answer { meaning, label: Label::Resolved, reason, chain: found.via }
+    }
+
+    /// The only member of that name and number of arguments in the workspace, if being the only one says something.
+    fn only_candidate(&self, site: Site, reference: &Reference, name: &str, base: &Ty) -> Answer {
+        let language = self.language(site.file);
+        if known::is_common(language, name) || matches!(base, Ty::Module(_)) {
+            return Answer::unknown();
+        }
+        let family = Family::of(language);
+        let question = Question::Named(name.into());
+        let members = self.program.cache().defs(&question).unwrap_or_else(|| {
+            let found = self.members_named(name);
+            self.program.cache().keep_defs(question, &found);
+            found
+        });
+        let fits = |def: &&Def| {
+            modules::family(self, def.file) == family
+                && self.definition(**def).is_some_and(|definition| fits(definition, reference))
+        };
+        let fitting: Vec<Def> = members.iter().filter(fits).copied().collect();
+        let Some(only) = self.one_of(&fitting) else { return Answer::unknown() };
+        Answer {
+            meaning: Meaning::Definitions(vec![only]),
+            label: Label::Likely,
+            reason: "the only member of that name",
+            chain: Vec::new(),
+        }
+    }
+
+    fn members_named(&self, name: &str) -> Vec<Def> {
+        let mut found = Vec::new();
+        for file in self.program.files_with(name) {
+            let Some(facts) = self.facts(file) else { continue };
+            for (index, definition) in facts.definitions.iter().enumerate() {
+                let member = facts.definition(definition.parent).is_some_and(|around| around.kind.is_type())
+                    || definition.owner.is_some();
+                if member && facts.text(definition.name) == name {
+                    found.push(Def { file, id: DefId::new(index) });
+                }
+            }
+        }
+        found
+    }
+
+    /// The one thing that several definitions are: overloads of one, or a trait's method and what implements it.
+    fn one_of(&self, defs: &[Def]) -> Option<Def> {
+        let first = *defs.first()?;
+        if defs.len() == 1 {
+            return Some(first);
+        }
+        let same = self.program.same(first);
+        if defs.iter().all(|def| same.contains(def)) {
+            return Some(first);
+        }
+        let kind_around = |def: &Def| {
+            let definition = self.definition(*def)?;
+            self.definition(Def { file: def.file, id: definition.parent }).map(|around| around.kind)
+        };
+        let mut declared = defs.iter().filter(|def| kind_around(def) == Some(Kind::Trait));
+        let (declared, more) = (declared.next()?, declared.next());
+        let around = Def { file: declared.file, id: self.definition(*declared)?.parent };
+        let implements = |def: &Def| {
+            let definition = self.definition(*def)?;
+            let block = Def { file: def.file, id: definition.parent };
+            Some(def == declared || self.implements(block, around))
+        };
+        (more.is_none() && defs.iter().all(|def| implements(def) == Some(true))).then_some(*declared)
+    }
+}
+
+/// Whether a use can mean a member: fields are not called with arguments, and methods take as many as they say.
+fn fits(definition: &Definition, reference: &Reference) -> bool {
+    match reference.role {
+        Role::Call if definition.kind.is_callable() => {
+            let most = definition.params.len();
+            let least = definition.params.iter().filter(|param| !param.optional && !param.rest).count();
+            let args = usize::from(reference.args);
+            let variadic =
+                definition.flags.has(Flags::VARIADIC) || definition.params.iter().any(|param| param.rest);
+            reference.args == ARGS_UNKNOWN || (args >= least && (variadic || args <= most))
+        }
+        Role::Call => !matches!(definition.kind, Kind::Variant),
+        Role::Write => !definition.kind.is_callable() || definition.flags.has(Flags::ACCESSOR),
+        _ => true,
+    }
+}

@@ -1,0 +1,368 @@
+//! Members of types: their own, those of their bases, those of the traits they implement.
+
+use super::known;
+use super::modules::{self, Family};
+use super::program::Def;
+use super::query::{Entity, Found, Query, Question, Site, Space};
+use super::types::{Args, Ty};
+use crate::facts::{DefId, Flags, Kind, Type, TypeId};
+
+/// How many types above a type are looked at.
+const MAX_BASES: usize = 64;
+
+impl Query<'_> {
+    /// What `value.name` stands for, and its type.
+    pub(super) fn member(&self, of: &Ty, name: &str, site: Site) -> (Found, Ty) {
+        if !self.step() {
+            return Default::default();
+        }
+        let found = self.member_unbounded(of, name, site);
+        self.unstep();
+        found
+    }
+
+    fn member_unbounded(&self, of: &Ty, name: &str, site: Site) -> (Found, Ty) {
+        match of {
+            Ty::Module(place) => {
+                let found = self.lookup(place, name, true);
+                let ty = self.type_of_found(&found);
+                (found, ty)
+            }
+            Ty::Type(def, args) | Ty::Instance(def, args) => self.member_of_type(of, *def, args, name, site),
+            Ty::Known(known, args) => self.member_of_known(of, known, args, name, site),
+            Ty::Union(members) => {
+                let mut all = Found::default();
+                let mut types = Vec::new();
+                for member in members.iter() {
+                    let (found, ty) = self.member(member, name, site);
+                    all.entities.extend(found.entities);
+                    types.push(ty);
+                }
+                (all, Ty::union(types))
+            }
+            Ty::Param(file, index) => {
+                let bound = self.facts(*file).and_then(|facts| facts.bindings.get(*index));
+                let Some(bound) = bound.filter(|bound| bound.ty.is_some()) else { return Default::default() };
+                let at = Site { file: *file, scope: bound.scope, at: bound.start };
+                let bound = self.written(at, bound.ty);
+                if matches!(bound, Ty::Param(..)) {
+                    return Default::default();
+                }
+                let (found, ty) = self.member(&bound, name, site);
+                let ty = match ty {
+                    Ty::Function(def, _) => Ty::Function(def, Box::new(of.clone())),
+                    other => other,
+                };
+                (found, ty)
+            }
+            Ty::External => (Found::one(Entity::External("".into())), Ty::External),
+            Ty::Unknown | Ty::Function(..) | Ty::Returns(_) | Ty::Tuple(_) | Ty::Holds(_) => {
+                self.tuple_member(of, name)
+            }
+        }
+    }
+
+    fn tuple_member(&self, of: &Ty, name: &str) -> (Found, Ty) {
+        match (of, name.parse::<usize>()) {
+            (Ty::Tuple(members), Ok(at)) => (Found::default(), members.get(at).cloned().unwrap_or_default()),
+            _ => Default::default(),
+        }
+    }
+
+    fn member_of_type(&self, of: &Ty, def: Def, args: &Args, name: &str, site: Site) -> (Found, Ty) {
+        let members = self.member_of(def, name);
+        if let Some(first) = members.first() {
+            let ty = self.member_type(of, def, args, *first);
+            let entities = members.into_iter().map(Entity::Def).collect();
+            return (Found { entities, via: Vec::new() }, ty);
+        }
+        // What is reached through `Deref`.
+        if modules::family(self, def.file) == Family::Rust
+            && let Some(target) = self.member_of(def, "Target").first()
+        {
+            let target = self.as_value(self.type_of_def(*target));
+            let target = match self.around_impl(def, "Target") {
+                Some(own) => super::types::replace(&target, &own, args),
+                None => target,
+            };
+            if target != *of {
+                return self.member(&target, name, site);
+            }
+        }
+        match known::any(self.language(def.file), name) {
+            Some(shape) => (Found::one(Entity::External("".into())), known::shaped(shape, of, args)),
+            None => Default::default(),
+        }
+    }
+
+    /// The arguments that the `impl` with a member has for its type.
+    fn around_impl(&self, def: Def, name: &str) -> Option<Args> {
+        let member = *self.member_of(def, name).first()?;
+        let parent = Def { file: member.file, id: self.definition(member)?.parent };
+        match self.self_of(parent) {
+            Ty::Instance(_, params) => Some(params),
+            _ => None,
+        }
+    }
+
+    /// The type of a member, seen through a value of a type with arguments.
+    fn member_type(&self, of: &Ty, def: Def, args: &Args, member: Def) -> Ty {
+        let value = match of {
+            Ty::Type(def, args) => Ty::Instance(*def, args.clone()),
+            other => other.clone(),
+        };
+        match self.type_of_def(member) {
+            Ty::Function(function, _) => {
+                let ty = Ty::Function(function, Box::new(value));
+                let reads = self.definition(member).is_some_and(|found| found.flags.has(Flags::ACCESSOR));
+                let site = Site { file: member.file, scope: crate::facts::ScopeId::new(0), at: 0 };
+                let unit = self
+                    .definition(member)
+                    .is_some_and(|found| found.kind == Kind::Variant && found.params.is_empty());
+                if reads || unit { self.call(&ty, site) } else { ty }
+            }
+            other => self.applied(other, def, args),
+        }
+    }
+
+    fn member_of_known(
+        &self,
+        of: &Ty,
+        known: &'static str,
+        args: &Args,
+        name: &str,
+        site: Site,
+    ) -> (Found, Ty) {
+        let language = self.language(site.file);
+        if let Some(shape) = known::method(language, known, name) {
+            let ty = known::shaped(shape, of, args);
+            // Of a known type a method is called, so this is what the call gives.
+            return (Found::one(Entity::External("std".into())), Ty::Returns(Box::new(ty)));
+        }
+        if known::is_through(language, known)
+            && let Some(inner) = args.first()
+        {
+            return self.member(inner, name, site);
+        }
+        // Traits of the workspace may be implemented for types of the library.
+        if Family::of(language) == Family::Rust {
+            let found = self.implemented_for(known, name, site);
+            if !found.is_empty() {
+                let ty = self.type_of_found(&found);
+                return (found, ty);
+            }
+        }
+        (Found::one(Entity::External("std".into())), Ty::Unknown)
+    }
+
+    /// A method that the workspace gives a type of the library.
+    fn implemented_for(&self, known: &str, name: &str, site: Site) -> Found {
+        let question = Question::Extension(known.into(), name.into());
+        self.found(question, || {
+            let mut entities = Vec::new();
+            for file in self.program.files_with(name) {
+                let Some(facts) = self.facts(file).filter(|_| modules::family(self, file) == Family::Rust)
+                else {
+                    continue;
+                };
+                for (index, definition) in facts.definitions.iter().enumerate() {
+                    let around = facts.definition(definition.parent);
+                    if definition.kind == Kind::Method
+                        && facts.text(definition.name) == name
+                        && around.is_some_and(|around| {
+                            around.kind == Kind::Impl && facts.text(around.name) == known
+                        })
+                    {
+                        entities.push(Entity::Def(Def { file, id: DefId::new(index) }));
+                    }
+                }
+            }
+            let _ = site;
+            Found { entities, via: Vec::new() }
+        })
+    }
+
+    /// The members of a type with a name: its own, else those of the nearest base that has some.
+    pub(super) fn member_of(&self, def: Def, name: &str) -> Vec<Def> {
+        let question = Question::Member(def, name.into());
+        if let Some(known) = self.program.cache().defs(&question) {
+            return known;
+        }
+        let (found, whole) = self.guarded(question.clone(), || self.find_member(def, name));
+        if whole {
+            self.program.cache().keep_defs(question, &found);
+        }
+        found
+    }
+
+    fn find_member(&self, def: Def, name: &str) -> Vec<Def> {
+        let start = self.own_type(def).unwrap_or(def);
+        let mut left = std::collections::VecDeque::from([start]);
+        let mut seen: Vec<Def> = Vec::new();
+        while let Some(at) = left.pop_front() {
+            if seen.contains(&at) || seen.len() > MAX_BASES {
+                continue;
+            }
+            seen.push(at);
+            let own = self.own_members(at, name);
+            if !own.is_empty() {
+                return own;
+            }
+            let mut bases = self.bases_of(at);
+            // Depth first, as most languages look.
+            while let Some(base) = bases.pop() {
+                left.push_front(base);
+            }
+        }
+        Vec::new()
+    }
+
+    /// The members that a type itself has, `impl` blocks and methods defined apart included.
+    fn own_members(&self, at: Def, name: &str) -> Vec<Def> {
+        let mut found = self.direct(at, name);
+        if modules::family(self, at.file) == Family::Rust && found.is_empty() {
+            for block in self.impls_of(at) {
+                found.extend(self.direct(block, name));
+            }
+        }
+        found.extend(modules::of(self, at.file).apart(self, at, name));
+        found
+    }
+
+    fn direct(&self, at: Def, name: &str) -> Vec<Def> {
+        let Some(scopes) = self.scopes(at.file) else { return Vec::new() };
+        let Some(sym) = scopes.find(name) else { return Vec::new() };
+        scopes.members_named(at.id, sym).iter().map(|id| Def { file: at.file, id: *id }).collect()
+    }
+
+    /// The types above a type: base classes, interfaces, supertraits, implemented traits.
+    pub(super) fn bases_of(&self, def: Def) -> Vec<Def> {
+        let Some(definition) = self.definition(def) else { return Vec::new() };
+        let mut bases = self.named_bases(def, &definition.bases);
+        if modules::family(self, def.file) == Family::Rust && definition.kind != Kind::Trait {
+            for block in self.impls_of(def) {
+                if let Some(found) = self.definition(block) {
+                    bases.extend(self.named_bases(block, &found.bases));
+                }
+            }
+        }
+        bases
+    }
+
+    fn named_bases(&self, def: Def, bases: &[TypeId]) -> Vec<Def> {
+        let Some(definition) = self.definition(def) else { return Vec::new() };
+        let scope = match self.two_spaces(def.file) && definition.body.is_some() {
+            true => definition.body,
+            false => definition.scope,
+        };
+        let site = Site { file: def.file, scope, at: definition.name_start };
+        let mut found = Vec::new();
+        for base in bases {
+            match self.written(site, *base) {
+                Ty::Instance(base, _) | Ty::Type(base, _) if base != def => found.push(base),
+                Ty::Union(members) => found.extend(members.iter().filter_map(|ty| match ty {
+                    Ty::Instance(base, _) | Ty::Type(base, _) => Some(*base),
+                    _ => None,
+                })),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Whether something above a type is outside of the workspace or unknown: then it may have members unseen.
+    pub(super) fn has_unseen_bases(&self, def: Def) -> bool {
+        let mut left = vec![def];
+        let mut seen = Vec::new();
+        while let Some(at) = left.pop() {
+            if seen.contains(&at) || seen.len() > MAX_BASES {
+                continue;
+            }
+            seen.push(at);
+            let Some(definition) = self.definition(at) else { return true };
+            let bases = self.bases_of(at);
+            if bases.len() < definition.bases.len() {
+                return true;
+            }
+            left.extend(bases);
+        }
+        false
+    }
+
+    /// The type that an `impl` is for; of any other definition itself.
+    pub(super) fn own_type(&self, def: Def) -> Option<Def> {
+        let definition = self.definition(def)?;
+        if definition.kind != Kind::Impl {
+            return Some(def);
+        }
+        let site = Site { file: def.file, scope: definition.body, at: definition.name_start };
+        match self.written(site, definition.ty) {
+            Ty::Instance(own, _) | Ty::Type(own, _) => Some(own),
+            _ => None,
+        }
+    }
+
+    /// The `impl` blocks for a type, wherever they are: those of the type itself before those of traits.
+    fn impls_of(&self, def: Def) -> Vec<Def> {
+        let question = Question::Impls(def);
+        if let Some(known) = self.program.cache().defs(&question) {
+            return known;
+        }
+        let (found, whole) = self.guarded(question.clone(), || {
+            let name = self.name_of(def);
+            let mut found = Vec::new();
+            for file in self.program.files_with(name) {
+                let Some(facts) = self.facts(file).filter(|_| modules::family(self, file) == Family::Rust)
+                else {
+                    continue;
+                };
+                for (index, definition) in facts.definitions.iter().enumerate() {
+                    if definition.kind != Kind::Impl || facts.text(definition.name) != name {
+                        continue;
+                    }
+                    let block = Def { file, id: DefId::new(index) };
+                    if self.subject(block) == Some(def) {
+                        found.push((!definition.bases.is_empty(), block));
+                    }
+                }
+            }
+            found.sort();
+            found.into_iter().map(|(_, block)| block).collect::<Vec<_>>()
+        });
+        if whole {
+            self.program.cache().keep_defs(question, &found);
+        }
+        found
+    }
+
+    /// Whether a block implements a trait.
+    pub(super) fn implements(&self, block: Def, wanted: Def) -> bool {
+        self.definition(block).is_some_and(|found| self.named_bases(block, &found.bases).contains(&wanted))
+    }
+
+    /// The type that an `impl` block is for, by name only: its arguments do not matter.
+    fn subject(&self, block: Def) -> Option<Def> {
+        let definition = self.definition(block)?;
+        let facts = self.facts(block.file)?;
+        let mut ty = facts.ty(definition.ty)?;
+        while let Type::Pointer(inner) = ty {
+            ty = facts.ty(*inner)?;
+        }
+        let Type::Named { path, .. } = ty else { return None };
+        let path = facts.text(*path);
+        let site = Site { file: block.file, scope: definition.scope, at: definition.name_start };
+        let first = self.scopes(block.file)?.find(path.split('.').next()?)?;
+        let mut found = self.name(site, first, Space::Type);
+        for name in path.split('.').skip(1) {
+            let place = found.first().and_then(|entity| self.place_of(entity))?;
+            found = self.in_space(self.lookup(&place, name, true), Space::Type);
+        }
+        match found.first()? {
+            Entity::Def(def) => match self.type_of_def(*def) {
+                Ty::Type(own, _) => Some(own),
+                _ => Some(*def),
+            },
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Go: packages are folders.
+
+use super::Modules;
+
+pub(super) struct Go;
+
+impl Modules for Go {}

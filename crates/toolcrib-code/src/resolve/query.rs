@@ -1,0 +1,400 @@
+//! One question, followed wherever it leads: names through scopes, imports and re-exports.
+//!
+//! A question that comes back to itself has no answer there: what is being asked is remembered, and what was cut short
+//! by that is not kept.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::modules;
+use super::program::{Def, Program};
+use super::scopes::{FileScopes, Target};
+use super::types::Ty;
+use crate::facts::{DefId, FileFacts, Flags, Kind, Role, ScopeId, ScopeKind, Sym};
+
+/// How far a question may lead.
+const MAX_DEPTH: u32 = 200;
+/// How many steps one question may take in all.
+const MAX_STEPS: u32 = 20_000;
+
+/// A place in a file from which something is seen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Site {
+    pub file: u32,
+    pub scope: ScopeId,
+    pub at: u32,
+}
+
+/// Something that has names in it and is not a type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Place {
+    /// A file.
+    File(u32),
+    /// A module or namespace inside a file.
+    Inline(Def),
+    /// A folder without a file of its own, or one whose files are one package.
+    Folder(Arc<str>),
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Entity {
+    Def(Def),
+    /// A binding of a file.
+    Local(u32, usize),
+    Module(Place),
+    /// Something outside of the workspace: its package.
+    External(Arc<str>),
+}
+
+/// What a name stands for, and the imports that it went through.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Found {
+    pub entities: Vec<Entity>,
+    pub via: Vec<(u32, u32)>,
+}
+
+impl Found {
+    pub(super) fn one(entity: Entity) -> Self {
+        Self { entities: vec![entity], via: Vec::new() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.entities.is_empty()
+    }
+
+    pub(super) fn first(&self) -> Option<&Entity> {
+        self.entities.first()
+    }
+
+    pub(super) fn through(mut self, file: u32, start: u32) -> Self {
+        if !self.is_empty() {
+            self.via.insert(0, (file, start));
+        }
+        self
+    }
+}
+
+/// Of which kind of thing a name is wanted, where they do not hide each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Space {
+    Type,
+    Value,
+    Macro,
+    Any,
+}
+
+impl Space {
+    pub(super) fn of(role: Role) -> Self {
+        match role {
+            Role::Type | Role::Inherit | Role::Construct => Space::Type,
+            Role::Call | Role::Read | Role::Write => Space::Value,
+            Role::Macro => Space::Macro,
+            Role::Import | Role::Export | Role::Attribute => Space::Any,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Question {
+    Lookup(Place, Arc<str>, bool),
+    Definition(Def),
+    Binding(u32, usize),
+    Member(Def, Arc<str>),
+    Imported(u32, usize, Option<usize>),
+    Places(u32, usize),
+    Impls(Def),
+    Extension(Arc<str>, Arc<str>),
+    Named(Arc<str>),
+}
+
+pub(super) struct Query<'p> {
+    pub program: &'p Program,
+    depth: Cell<u32>,
+    steps: Cell<u32>,
+    busy: RefCell<HashSet<Question>>,
+    /// Whether something was cut short since the last look.
+    cut: Cell<bool>,
+}
+
+impl<'p> Query<'p> {
+    pub(super) fn new(program: &'p Program) -> Self {
+        Self {
+            program,
+            depth: Cell::new(0),
+            steps: Cell::new(0),
+            busy: RefCell::default(),
+            cut: Cell::new(false),
+        }
+    }
+
+    /// Answers a question unless it is being answered already; says whether the answer may be kept.
+    pub(super) fn guarded<T: Default>(&self, question: Question, answer: impl FnOnce() -> T) -> (T, bool) {
+        self.steps.set(self.steps.get() + 1);
+        let too_far = self.depth.get() >= MAX_DEPTH || self.steps.get() >= MAX_STEPS;
+        if too_far || !self.busy.borrow_mut().insert(question.clone()) {
+            self.cut.set(true);
+            return (T::default(), false);
+        }
+        let before = self.cut.replace(false);
+        self.depth.set(self.depth.get() + 1);
+        let found = answer();
+        self.depth.set(self.depth.get() - 1);
+        self.busy.borrow_mut().remove(&question);
+        let whole = !self.cut.get();
+        self.cut.set(before || !whole);
+        (found, whole)
+    }
+
+    /// One step further into an expression or type; false if that is too far.
+    pub(super) fn step(&self) -> bool {
+        self.steps.set(self.steps.get() + 1);
+        if self.depth.get() >= MAX_DEPTH || self.steps.get() >= MAX_STEPS {
+            self.cut.set(true);
+            return false;
+        }
+        self.depth.set(self.depth.get() + 1);
+        true
+    }
+
+    /// And back.
+    pub(super) fn unstep(&self) {
+        self.depth.set(self.depth.get().saturating_sub(1));
+    }
+
+    /// A name list, kept once it is known.
+    pub(super) fn found(&self, question: Question, answer: impl FnOnce() -> Found) -> Found {
+        if let Some(known) = self.program.cache().found(&question) {
+            return known;
+        }
+        let (found, whole) = self.guarded(question.clone(), answer);
+        if whole {
+            self.program.cache().keep_found(question, &found);
+        }
+        found
+    }
+
+    /// A type, kept once it is known.
+    pub(super) fn typed(&self, question: Question, answer: impl FnOnce() -> Ty) -> Ty {
+        if let Some(known) = self.program.cache().ty(&question) {
+            return known;
+        }
+        let (found, whole) = self.guarded(question.clone(), answer);
+        if whole {
+            self.program.cache().keep_ty(question, &found);
+        }
+        found
+    }
+
+    pub(super) fn scopes(&self, file: u32) -> Option<&'p Arc<FileScopes>> {
+        self.program.scopes(file)
+    }
+
+    pub(super) fn facts(&self, file: u32) -> Option<&'p FileFacts> {
+        self.program.facts(file).map(|facts| &**facts)
+    }
+
+    pub(super) fn definition(&self, def: Def) -> Option<&'p crate::facts::Definition> {
+        self.program.definition(def)
+    }
+
+    pub(super) fn name_of(&self, def: Def) -> &'p str {
+        match (self.facts(def.file), self.definition(def)) {
+            (Some(facts), Some(definition)) => facts.text(definition.name),
+            _ => "",
+        }
+    }
+
+    pub(super) fn language(&self, file: u32) -> &'static str {
+        self.program.file(file).map_or("", |entry| entry.language.name)
+    }
+
+    /// What a bare name means at a place.
+    pub(super) fn name(&self, site: Site, name: Sym, space: Space) -> Found {
+        let wanted = self.walk(site, name, space);
+        match wanted.is_empty() && space != Space::Any && self.two_spaces(site.file) {
+            true => self.walk(site, name, Space::Any),
+            false => wanted,
+        }
+    }
+
+    pub(super) fn two_spaces(&self, file: u32) -> bool {
+        self.scopes(file).is_some_and(|scopes| scopes.rules().two_spaces)
+    }
+
+    fn walk(&self, site: Site, name: Sym, space: Space) -> Found {
+        let Some(scopes) = self.scopes(site.file) else { return Found::default() };
+        let (facts, rules) = (scopes.facts(), scopes.rules());
+        let text = facts.text(name);
+        if let Some(special) = modules::of(self, site.file).special(self, site, text) {
+            return special;
+        }
+        let mut here = site.scope;
+        let mut left_function = false;
+        while let Some(region) = facts.scope(here) {
+            let own_body = here == site.scope || !rules.class_body || region.kind != ScopeKind::Type;
+            if own_body {
+                for target in scopes.all_in_scope(name, here, site.at, left_function) {
+                    let found = self.target(site.file, target);
+                    let found = self.in_space(found, space);
+                    if !found.is_empty() {
+                        return found;
+                    }
+                }
+            }
+            if region.kind == ScopeKind::Type && rules.bare_members {
+                let own = Def { file: site.file, id: region.definition };
+                let members = self.member_of(own, text);
+                if !members.is_empty() {
+                    return Found {
+                        entities: members.into_iter().map(Entity::Def).collect(),
+                        via: Vec::new(),
+                    };
+                }
+            }
+            for glob in scopes.globs(here) {
+                let found = self.through_glob(site.file, glob, text);
+                let found = self.in_space(found, space);
+                if !found.is_empty() {
+                    return found;
+                }
+            }
+            if rules.closed_functions && region.kind == ScopeKind::Function {
+                left_function = true;
+            }
+            if rules.closed_modules && region.kind == ScopeKind::Module {
+                break;
+            }
+            here = region.parent;
+        }
+        let found = modules::of(self, site.file).ambient(self, site, text);
+        self.in_space(found, space)
+    }
+
+    /// What everything of a module gives for a name.
+    pub(super) fn through_glob(&self, file: u32, import: usize, name: &str) -> Found {
+        let Some(start) = self.facts(file).and_then(|facts| Some(facts.imports.get(import)?.span.start))
+        else {
+            return Found::default();
+        };
+        for place in modules::places(self, file, import) {
+            let found = modules::of(self, file).glob(self, &place, name, file, import);
+            if !found.is_empty() {
+                return found.through(file, start);
+            }
+        }
+        Found::default()
+    }
+
+    /// What something in the tables of a file stands for, imports followed.
+    pub(super) fn target(&self, file: u32, target: Target) -> Found {
+        match target {
+            Target::Definition(id) => Found::one(Entity::Def(Def { file, id })),
+            Target::Binding(index) => Found::one(Entity::Local(file, index)),
+            Target::Import(import, name) => modules::imported(self, file, import, name),
+        }
+    }
+
+    /// A name in a module as others see it; with `inside`, as what is in the module itself sees it.
+    pub(super) fn lookup(&self, place: &Place, name: &str, inside: bool) -> Found {
+        let question = Question::Lookup(place.clone(), name.into(), inside);
+        self.found(question, || modules::lookup(self, place, name, inside))
+    }
+
+    /// The place that an entity is, if names can be looked up in it.
+    pub(super) fn place_of(&self, entity: &Entity) -> Option<Place> {
+        match entity {
+            Entity::Module(place) => Some(place.clone()),
+            Entity::Def(def) => {
+                let definition = self.definition(*def)?;
+                if definition.kind != Kind::Module {
+                    return None;
+                }
+                match definition.flags.has(Flags::DECLARATION) {
+                    true => modules::of(self, def.file).declared(self, *def).map(Place::File),
+                    false => Some(Place::Inline(*def)),
+                }
+            }
+            Entity::Local(..) | Entity::External(_) => None,
+        }
+    }
+
+    /// Only what is in one space, for languages that have two.
+    pub(super) fn in_space(&self, mut found: Found, space: Space) -> Found {
+        if space != Space::Any {
+            found.entities.retain(|entity| self.is_in_space(entity, space));
+        }
+        found
+    }
+
+    fn is_in_space(&self, entity: &Entity, space: Space) -> bool {
+        let Entity::Def(def) = entity else {
+            return match entity {
+                Entity::Local(file, index) => {
+                    let binding = self.facts(*file).and_then(|facts| facts.bindings.get(*index));
+                    let is_type = binding
+                        .is_some_and(|binding| binding.kind == crate::facts::BindingKind::TypeParameter);
+                    !self.two_spaces(*file) || is_type == (space == Space::Type)
+                }
+                Entity::Module(Place::File(file) | Place::Inline(Def { file, .. })) => {
+                    space == Space::Type || !self.two_spaces(*file)
+                }
+                _ => true,
+            };
+        };
+        if !self.two_spaces(def.file) {
+            return true;
+        }
+        let Some(kind) = self.definition(*def).map(|definition| definition.kind) else { return false };
+        match space {
+            Space::Type => kind.is_type() || matches!(kind, Kind::Module | Kind::Variant),
+            // Tuple and unit structs are values too; braces can only be told by what they hold.
+            Space::Value => {
+                matches!(
+                    kind,
+                    Kind::Function | Kind::Method | Kind::Constant | Kind::Variable | Kind::Variant
+                ) || (kind == Kind::Struct && self.is_tuple(*def))
+            }
+            Space::Macro => kind == Kind::Macro,
+            Space::Any => true,
+        }
+    }
+
+    /// Whether a struct is made by `Name(…)` or `Name`.
+    fn is_tuple(&self, def: Def) -> bool {
+        let Some(facts) = self.facts(def.file) else { return false };
+        let fields =
+            facts.definitions.iter().filter(|field| field.parent == def.id && field.kind == Kind::Field);
+        let mut named = fields.map(|field| !facts.text(field.name).starts_with(|c: char| c.is_ascii_digit()));
+        !named.any(|named| named)
+    }
+
+    /// The module around a place: an inline one, or the file.
+    pub(super) fn module_around(&self, file: u32, scope: ScopeId) -> Place {
+        let Some(facts) = self.facts(file) else { return Place::File(file) };
+        let mut here = scope;
+        while let Some(region) = facts.scope(here) {
+            if region.kind == ScopeKind::Module && region.definition.is_some() {
+                return Place::Inline(Def { file, id: region.definition });
+            }
+            here = region.parent;
+        }
+        Place::File(file)
+    }
+
+    /// The file and scope in which a module's names are.
+    pub(super) fn scope_of(&self, place: &Place) -> Option<(u32, ScopeId)> {
+        match place {
+            Place::File(file) => Some((*file, ScopeId::new(0))),
+            Place::Inline(def) => Some((def.file, self.definition(*def)?.body)),
+            Place::Folder(_) => None,
+        }
+    }
+
+    /// The type around a place: of an `impl` the `impl` itself.
+    pub(super) fn type_around(&self, site: Site) -> Option<Def> {
+        let id: DefId = self.scopes(site.file)?.type_around(site.scope)?;
+        Some(Def { file: site.file, id })
+    }
+}

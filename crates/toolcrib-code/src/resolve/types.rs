@@ -1,0 +1,616 @@
+//! Types of expressions, as far as they are written down somewhere: annotations, constructors, fields, what functions
+//! return. No inference beyond that, and no guess: what is not known is unknown.
+
+use std::sync::Arc;
+
+use super::known;
+use super::program::Def;
+use super::query::{Entity, Found, Place, Query, Question, Site, Space};
+use crate::facts::{
+    BindingKind, Definition, Expr, ExprId, Flags, Kind, Literal, Part, ScopeId, Type, TypeId,
+};
+
+/// The type of a value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) enum Ty {
+    /// It may be anything.
+    #[default]
+    Unknown,
+    /// Of a type that is not in the workspace.
+    External,
+    /// No value but a module.
+    Module(Place),
+    /// No value but a type.
+    Type(Def, Args),
+    /// A value of a type of the workspace.
+    Instance(Def, Args),
+    /// A value of a well-known type of the language's library.
+    Known(&'static str, Args),
+    /// A function that was not called yet, with the arguments of the type it is a member of.
+    Function(Def, Box<Ty>),
+    /// Something that gives this when called.
+    Returns(Box<Ty>),
+    Tuple(Args),
+    /// One of these.
+    Union(Args),
+    /// A function of the library that makes a well-known type around its first argument.
+    Holds(&'static str),
+    /// A type parameter: a binding of a file.
+    Param(u32, usize),
+}
+
+pub(super) type Args = Arc<[Ty]>;
+
+pub(super) fn none() -> Args {
+    Arc::from([])
+}
+
+impl Ty {
+    pub(super) fn is_unknown(&self) -> bool {
+        matches!(self, Ty::Unknown)
+    }
+
+    pub(super) fn union(members: Vec<Ty>) -> Ty {
+        let mut all: Vec<Ty> = Vec::new();
+        for member in members {
+            match member {
+                Ty::Union(inner) => {
+                    all.extend(inner.iter().filter(|ty| !all.contains(ty)).cloned().collect::<Vec<_>>())
+                }
+                other if !all.contains(&other) => all.push(other),
+                _ => {}
+            }
+        }
+        match all.len() {
+            0 => Ty::Unknown,
+            1 => all.pop().unwrap_or_default(),
+            _ => Ty::Union(all.into()),
+        }
+    }
+
+    pub(super) fn known(name: &'static str, args: Vec<Ty>) -> Ty {
+        Ty::Known(name, args.into())
+    }
+}
+
+impl Query<'_> {
+    /// The type of an expression, seen from a place.
+    pub(super) fn eval(&self, site: Site, expr: ExprId) -> Ty {
+        let Some(facts) = self.facts(site.file) else { return Ty::Unknown };
+        let Some(expr) = facts.expr(expr) else { return Ty::Unknown };
+        if !self.step() {
+            return Ty::Unknown;
+        }
+        let found = match expr {
+            Expr::Unknown => Ty::Unknown,
+            Expr::Name(name) => {
+                let found = self.name(site, *name, Space::Value);
+                match found.first() {
+                    Some(Entity::External(_)) => known::made(self.language(site.file), facts.text(*name)),
+                    _ => self.type_of_found(&found),
+                }
+            }
+            Expr::This => self.this(site),
+            Expr::Super => self.base(site),
+            Expr::Member { base, name, path } => {
+                let name = facts.text(*name);
+                let made = if *path { self.made_by_library(site, *base, name) } else { None };
+                made.unwrap_or_else(|| {
+                    let base = self.eval_base(site, *base, *path);
+                    self.member(&base, name, site).1
+                })
+            }
+            Expr::Call { callee, first, .. } => {
+                let callee = self.eval(site, *callee);
+                self.call_with(&callee, *first, site)
+            }
+            Expr::Typed(ty) => self.written(site, *ty),
+            Expr::Await(inner) => self.awaited(self.eval(site, *inner)),
+            Expr::Try(inner) => self.tried(self.eval(site, *inner)),
+            Expr::Index(inner) => self.indexed(self.eval(site, *inner), site),
+            Expr::Literal(literal) => self.literal(site, *literal),
+            Expr::Either(left, right) => Ty::union(vec![self.eval(site, *left), self.eval(site, *right)]),
+        };
+        self.unstep();
+        found
+    }
+
+    /// What `Type::name` of the library makes, if that is a well-known type.
+    fn made_by_library(&self, site: Site, base: ExprId, name: &str) -> Option<Ty> {
+        let facts = self.facts(site.file)?;
+        let of = match facts.expr(base)? {
+            Expr::Name(of) => *of,
+            _ => return None,
+        };
+        match self.name(site, of, Space::Type).first() {
+            Some(Entity::External(_)) => known::made_by(self.language(site.file), facts.text(of), name),
+            _ => None,
+        }
+    }
+
+    /// What stands before `.` or `::`: in a path it is a type or a module rather than a value of the same name.
+    pub(super) fn eval_base(&self, site: Site, base: ExprId, path: bool) -> Ty {
+        let expr = self.facts(site.file).and_then(|facts| facts.expr(base));
+        match expr {
+            Some(Expr::Name(name)) if path || self.is_path_name(site, *name) => {
+                self.type_of_found(&self.name(site, *name, Space::Type))
+            }
+            Some(Expr::Member { base, name, path: true }) if path => {
+                let base = self.eval_base(site, *base, true);
+                let name = self.facts(site.file).map_or("", |facts| facts.text(*name));
+                let found = self.in_space(self.member(&base, name, site).0, Space::Type);
+                self.type_of_found(&found)
+            }
+            Some(Expr::Typed(ty)) => self.written(site, *ty),
+            _ => self.eval(site, base),
+        }
+    }
+
+    fn is_path_name(&self, site: Site, name: crate::facts::Sym) -> bool {
+        let text = self.facts(site.file).map_or("", |facts| facts.text(name));
+        self.two_spaces(site.file) && matches!(text, "self" | "super" | "crate" | "Self" | "$crate")
+    }
+
+    fn literal(&self, site: Site, literal: Literal) -> Ty {
+        known::literal(self.language(site.file), literal)
+    }
+
+    /// What `self` is at a place.
+    pub(super) fn this(&self, site: Site) -> Ty {
+        let Some(around) = self.type_around(site) else { return Ty::Unknown };
+        self.self_of(around)
+    }
+
+    /// A value of the type that is around something: of an `impl` with the arguments that it is for.
+    pub(super) fn self_of(&self, around: Def) -> Ty {
+        let Some(definition) = self.definition(around) else { return Ty::Unknown };
+        if definition.kind == Kind::Impl {
+            let site = Site { file: around.file, scope: definition.body, at: definition.name_start };
+            return self.written(site, definition.ty);
+        }
+        Ty::Instance(around, self.params_of(around))
+    }
+
+    /// The type parameters of a definition, as types.
+    fn params_of(&self, def: Def) -> Args {
+        self.parameters(def).into_iter().map(|index| Ty::Param(def.file, index)).collect()
+    }
+
+    pub(super) fn parameters(&self, def: Def) -> Vec<usize> {
+        let (Some(facts), Some(definition)) = (self.facts(def.file), self.definition(def)) else {
+            return Vec::new();
+        };
+        let bindings = facts.bindings.iter().enumerate();
+        let own = bindings.filter(|(_, binding)| {
+            binding.scope == definition.body && binding.kind == BindingKind::TypeParameter
+        });
+        own.map(|(index, _)| index).collect()
+    }
+
+    /// The bases of the type around.
+    fn base(&self, site: Site) -> Ty {
+        let Some(around) = self.type_around(site) else { return Ty::Unknown };
+        let Some(definition) = self.definition(around) else { return Ty::Unknown };
+        let at = Site { file: around.file, scope: definition.scope, at: definition.name_start };
+        Ty::union(definition.bases.iter().map(|base| self.written(at, *base)).collect())
+    }
+
+    /// The type that something found has as a value, or is.
+    pub(super) fn type_of_found(&self, found: &Found) -> Ty {
+        match found.entities.as_slice() {
+            [] => Ty::Unknown,
+            [one] => self.type_of(one),
+            several => {
+                let defs: Vec<Ty> = several.iter().map(|entity| self.type_of(entity)).collect();
+                // Overloads and variants of one thing: the first that is known.
+                let first = defs.iter().find(|ty| !ty.is_unknown()).cloned();
+                first.unwrap_or_default()
+            }
+        }
+    }
+
+    pub(super) fn type_of(&self, entity: &Entity) -> Ty {
+        match entity {
+            Entity::Def(def) => self.type_of_def(*def),
+            Entity::Local(file, index) => self.binding(*file, *index),
+            Entity::Module(place) => Ty::Module(place.clone()),
+            Entity::External(_) => Ty::External,
+        }
+    }
+
+    /// The type of what a definition defines.
+    pub(super) fn type_of_def(&self, def: Def) -> Ty {
+        let Some(definition) = self.definition(def) else { return Ty::Unknown };
+        match definition.kind {
+            Kind::Function | Kind::Method | Kind::Constructor => {
+                Ty::Function(def, Box::new(self.around(def)))
+            }
+            Kind::Variant => Ty::Function(def, Box::new(self.around(def))),
+            Kind::Module => self.place_of(&Entity::Def(def)).map_or(Ty::Unknown, Ty::Module),
+            Kind::Impl => self.own_type(def).map_or(Ty::Unknown, |own| Ty::Type(own, none())),
+            Kind::Type => self.alias(def, definition),
+            kind if kind.is_type() => Ty::Type(def, self.params_of(def)),
+            Kind::Macro => Ty::Unknown,
+            _ => self.typed(Question::Definition(def), || {
+                let site = self.site_of(def, definition);
+                match definition.ty.is_some() {
+                    true => self.written(site, definition.ty),
+                    false => self.eval(site, definition.value),
+                }
+            }),
+        }
+    }
+
+    /// An alias is what it stands for; one that stands for nothing is a type of its own.
+    fn alias(&self, def: Def, definition: &Definition) -> Ty {
+        if definition.ty.is_none() {
+            return Ty::Type(def, self.params_of(def));
+        }
+        let found = self.typed(Question::Definition(def), || {
+            let scope = if definition.body.is_some() { definition.body } else { definition.scope };
+            self.written(Site { file: def.file, scope, at: definition.name_start }, definition.ty)
+        });
+        match found {
+            Ty::Instance(of, args) => Ty::Type(of, args),
+            Ty::Unknown | Ty::Union(_) | Ty::Tuple(_) => Ty::Type(def, self.params_of(def)),
+            other => other,
+        }
+    }
+
+    /// Where the type and value of a definition are to be read.
+    fn site_of(&self, def: Def, definition: &Definition) -> Site {
+        let scope = match (definition.kind.is_callable(), definition.body.is_some()) {
+            (true, true) => definition.body,
+            _ if definition.value.is_some() && definition.ty.is_none() => self
+                .scopes(def.file)
+                .map_or(definition.scope, |scopes| scopes.scope_at(definition.name_start)),
+            _ => definition.scope,
+        };
+        Site { file: def.file, scope, at: definition.name_start.saturating_sub(1) }
+    }
+
+    /// The type that a definition is a member of, as a value.
+    fn around(&self, def: Def) -> Ty {
+        let Some(definition) = self.definition(def) else { return Ty::Unknown };
+        let parent = Def { file: def.file, id: definition.parent };
+        match self.definition(parent) {
+            Some(around) if around.kind.is_type() => self.self_of(parent),
+            _ => Ty::Unknown,
+        }
+    }
+
+    /// The type of a local.
+    pub(super) fn binding(&self, file: u32, index: usize) -> Ty {
+        let Some(binding) = self.facts(file).and_then(|facts| facts.bindings.get(index)) else {
+            return Ty::Unknown;
+        };
+        if binding.kind == BindingKind::TypeParameter {
+            return Ty::Param(file, index);
+        }
+        self.typed(Question::Binding(file, index), || {
+            let site = Site { file, scope: binding.scope, at: binding.start.saturating_sub(1) };
+            let whole = match binding.ty.is_some() {
+                true => self.written(site, binding.ty),
+                false => self.eval(site, binding.value),
+            };
+            binding.part.steps().fold(whole, |whole, part| self.part(whole, part, site))
+        })
+    }
+
+    /// A part of a value.
+    fn part(&self, whole: Ty, part: Part, site: Site) -> Ty {
+        let text = |name| self.facts(site.file).map_or("", |facts| facts.text(name));
+        match part {
+            Part::Whole => whole,
+            Part::Element => self.element(&whole, site),
+            Part::Index(at) => self.nth(&whole, usize::from(at), site),
+            Part::Field(name) => self.value_of(&whole, text(name), site),
+            Part::Variant(name, at) => self.in_variant(&whole, text(name), usize::from(at), site),
+            Part::Given(method, at) => self.given(&whole, text(method), usize::from(at), site),
+            Part::Entered => self.entered(&whole, site),
+            Part::Unknown => Ty::Unknown,
+        }
+    }
+
+    fn value_of(&self, of: &Ty, name: &str, site: Site) -> Ty {
+        self.member(of, name, site).1
+    }
+
+    /// What a context manager gives.
+    fn entered(&self, whole: &Ty, site: Site) -> Ty {
+        let method = self.member(whole, "__enter__", site);
+        let method = if method.0.is_empty() { self.member(whole, "__aenter__", site) } else { method };
+        match method.0.is_empty() {
+            true => known::entered(whole).unwrap_or(Ty::Unknown),
+            false => match self.call(&method.1, site) {
+                Ty::Unknown => whole.clone(),
+                known => known,
+            },
+        }
+    }
+
+    fn nth(&self, whole: &Ty, at: usize, site: Site) -> Ty {
+        match whole {
+            Ty::Tuple(members) => members.get(at).cloned().unwrap_or_default(),
+            Ty::Known(..) => self.element(whole, site),
+            Ty::Union(members) => Ty::union(members.iter().map(|ty| self.nth(ty, at, site)).collect()),
+            Ty::External => Ty::External,
+            _ => Ty::Unknown,
+        }
+    }
+
+    /// What one gets by going over a value.
+    pub(super) fn element(&self, of: &Ty, site: Site) -> Ty {
+        match of {
+            Ty::Known(name, args) => known::element(self.language(site.file), name, args),
+            Ty::Tuple(members) => Ty::union(members.to_vec()),
+            Ty::Union(members) => Ty::union(members.iter().map(|ty| self.element(ty, site)).collect()),
+            Ty::External => Ty::External,
+            Ty::Instance(..) | Ty::Param(..) => {
+                for name in ["Item", "__iter__", "__getitem__", "[Symbol.iterator]"] {
+                    let (found, ty) = self.member(of, name, site);
+                    if !found.is_empty() {
+                        let given = self.call(&ty, site);
+                        return match name {
+                            "Item" => self.as_value(ty),
+                            "__getitem__" => given,
+                            _ => self.element(&given, site),
+                        };
+                    }
+                }
+                Ty::Unknown
+            }
+            _ => Ty::Unknown,
+        }
+    }
+
+    /// A type used where a value of it is meant.
+    pub(super) fn as_value(&self, ty: Ty) -> Ty {
+        match ty {
+            Ty::Type(def, args) => Ty::Instance(def, args),
+            other => other,
+        }
+    }
+
+    /// What a method hands to the function that it is given.
+    fn given(&self, of: &Ty, method: &str, at: usize, site: Site) -> Ty {
+        match of {
+            Ty::Known(name, args) => match known::given(self.language(site.file), name, method, at) {
+                Some(shape) => known::shaped(shape, of, args),
+                None => Ty::Unknown,
+            },
+            Ty::Union(members) => {
+                Ty::union(members.iter().map(|ty| self.given(ty, method, at, site)).collect())
+            }
+            _ => Ty::Unknown,
+        }
+    }
+
+    fn in_variant(&self, whole: &Ty, name: &str, at: usize, site: Site) -> Ty {
+        match whole {
+            Ty::Known("Option" | "Result", args) if matches!(name, "Some" | "Ok") => {
+                args.first().cloned().unwrap_or_default()
+            }
+            Ty::Known("Result", args) if name == "Err" => args.get(1).cloned().unwrap_or_default(),
+            Ty::Known(..) | Ty::External => Ty::External,
+            Ty::Union(members) => {
+                Ty::union(members.iter().map(|ty| self.in_variant(ty, name, at, site)).collect())
+            }
+            Ty::Instance(def, args) => {
+                for variant in self.member_of(*def, name) {
+                    if let Some(param) = self.definition(variant).and_then(|found| found.params.get(at)) {
+                        let scope = self.definition(variant).map_or(ScopeId::NONE, |found| found.scope);
+                        let from = Site { file: variant.file, scope, at: 0 };
+                        return self.applied(self.written(from, param.ty), *def, args);
+                    }
+                }
+                Ty::Unknown
+            }
+            // `Struct(x)` of something unknown: the pattern says what it is.
+            _ => {
+                let Some(sym) = self.scopes(site.file).and_then(|scopes| scopes.find(name)) else {
+                    return Ty::Unknown;
+                };
+                match self.type_of_found(&self.name(site, sym, Space::Type)) {
+                    Ty::Type(def, args) => self.value_of(&Ty::Instance(def, args), &at.to_string(), site),
+                    _ => Ty::Unknown,
+                }
+            }
+        }
+    }
+
+    fn awaited(&self, ty: Ty) -> Ty {
+        match ty {
+            Ty::Known("Future", args) => args.first().cloned().unwrap_or_default(),
+            Ty::Union(members) => Ty::union(members.iter().map(|ty| self.awaited(ty.clone())).collect()),
+            other => other,
+        }
+    }
+
+    fn tried(&self, ty: Ty) -> Ty {
+        match ty {
+            Ty::Known("Option" | "Result", args) => args.first().cloned().unwrap_or_default(),
+            other => other,
+        }
+    }
+
+    fn indexed(&self, ty: Ty, site: Site) -> Ty {
+        match &ty {
+            Ty::Known(name, args) => known::indexed(name, args),
+            Ty::Instance(..) => {
+                for name in ["__getitem__", "Output"] {
+                    let (found, member) = self.member(&ty, name, site);
+                    if !found.is_empty() {
+                        return self.as_value(self.call(&member, site));
+                    }
+                }
+                Ty::Unknown
+            }
+            Ty::Tuple(members) => Ty::union(members.to_vec()),
+            Ty::Union(members) => {
+                Ty::union(members.iter().map(|ty| self.indexed(ty.clone(), site)).collect())
+            }
+            Ty::External => Ty::External,
+            // A generic class with its arguments, as `List[int]()`.
+            Ty::Type(..) => ty,
+            _ => Ty::Unknown,
+        }
+    }
+
+    /// What calling something with a first argument gives.
+    fn call_with(&self, callee: &Ty, first: ExprId, site: Site) -> Ty {
+        match callee {
+            // `Some(x)`, `Arc::new(x)`: what is made holds what it is given.
+            Ty::Holds(name) => Ty::known(name, vec![self.eval(site, first)]),
+            _ => self.call(callee, site),
+        }
+    }
+
+    /// What calling something gives.
+    pub(super) fn call(&self, callee: &Ty, site: Site) -> Ty {
+        match callee {
+            Ty::Type(def, args) => Ty::Instance(*def, args.clone()),
+            Ty::Function(def, of) => self.returned(*def, of),
+            Ty::Returns(ty) => (**ty).clone(),
+            Ty::Union(members) => Ty::union(members.iter().map(|ty| self.call(ty, site)).collect()),
+            Ty::External => Ty::External,
+            Ty::Known(..) => Ty::External,
+            Ty::Instance(..) => {
+                let (found, method) = self.member(callee, "__call__", site);
+                if found.is_empty() { Ty::Unknown } else { self.call(&method, site) }
+            }
+            _ => Ty::Unknown,
+        }
+    }
+
+    /// What a function returns, called on a value of a type.
+    fn returned(&self, def: Def, of: &Ty) -> Ty {
+        let Some(definition) = self.definition(def) else { return Ty::Unknown };
+        if definition.kind == Kind::Variant {
+            return of.clone();
+        }
+        let raw = self.typed(Question::Definition(def), || {
+            let site = self.site_of(def, definition);
+            match definition.ty.is_some() {
+                true => self.written(site, definition.ty),
+                false => self.eval(site, definition.value),
+            }
+        });
+        // What `Self` and the parameters around are, the value says.
+        let own = self.around(def);
+        match (&own, of) {
+            (Ty::Instance(around, params), Ty::Instance(value, args)) if around == value => {
+                replace(&raw, params, args)
+            }
+            // A method of a base or trait that returns `Self` returns the value's own type.
+            (Ty::Instance(around, _), Ty::Instance(..) | Ty::Known(..) | Ty::Param(..))
+                if matches!(&raw, Ty::Instance(same, _) if same == around)
+                    && self.returns_own(definition) =>
+            {
+                of.clone()
+            }
+            _ => raw,
+        }
+    }
+
+    fn returns_own(&self, definition: &Definition) -> bool {
+        definition.flags.has(Flags::RECEIVER) || definition.ty.is_some()
+    }
+
+    /// A type of a definition's inside with the definition's parameters replaced.
+    pub(super) fn applied(&self, ty: Ty, def: Def, args: &Args) -> Ty {
+        replace(&ty, &self.params_of(def), args)
+    }
+
+    /// The type that is written somewhere.
+    pub(super) fn written(&self, site: Site, ty: TypeId) -> Ty {
+        let Some(facts) = self.facts(site.file) else { return Ty::Unknown };
+        let Some(ty) = facts.ty(ty) else { return Ty::Unknown };
+        if !self.step() {
+            return Ty::Unknown;
+        }
+        let found = match ty {
+            Type::Named { path, args } => {
+                let args: Vec<Ty> = args.iter().map(|arg| self.written(site, *arg)).collect();
+                self.named(site, facts.text(*path), args)
+            }
+            Type::Pointer(inner) => self.written(site, *inner),
+            Type::Array(inner) => Ty::known("Vec", vec![self.written(site, *inner)]),
+            Type::Tuple(members) => {
+                Ty::Tuple(members.iter().map(|member| self.written(site, *member)).collect())
+            }
+            Type::Union(members) => {
+                Ty::union(members.iter().map(|member| self.written(site, *member)).collect())
+            }
+            Type::Function(returned) => Ty::Returns(Box::new(self.written(site, *returned))),
+            Type::Own => self.this(site),
+            Type::Unknown => Ty::Unknown,
+        };
+        self.unstep();
+        found
+    }
+
+    /// A type by its path, its names joined by `.`.
+    fn named(&self, site: Site, path: &str, args: Vec<Ty>) -> Ty {
+        let mut names = path.split('.');
+        let first = names.next().unwrap_or_default();
+        let Some(sym) = self.scopes(site.file).and_then(|scopes| scopes.find(first)) else {
+            return known::written(self.language(site.file), path, args);
+        };
+        let mut found = self.name(site, sym, Space::Type);
+        for name in names {
+            let base = self.type_of_found(&found);
+            found = self.in_space(self.member(&base, name, site).0, Space::Type);
+        }
+        match found.first() {
+            None => known::written(self.language(site.file), path, args),
+            Some(Entity::External(package)) => known::imported(self.language(site.file), package, path, args),
+            Some(entity) => match self.type_of(entity) {
+                Ty::Type(def, params) => {
+                    // An alias may name more than one type: its own parameters are replaced, not the target's.
+                    match entity {
+                        Entity::Def(named) if *named != def => {
+                            let own = self.params_of(*named);
+                            Ty::Instance(def, params.iter().map(|ty| replace(ty, &own, &args)).collect())
+                        }
+                        _ => Ty::Instance(def, args.into()),
+                    }
+                }
+                Ty::Function(variant, of)
+                    if self.definition(variant).is_some_and(|found| found.kind == Kind::Variant) =>
+                {
+                    *of
+                }
+                other => {
+                    let own = match entity {
+                        Entity::Def(named) => self.params_of(*named),
+                        _ => none(),
+                    };
+                    replace(&other, &own, &args)
+                }
+            },
+        }
+    }
+}
+
+/// A type with some types in it replaced by others, place by place.
+pub(super) fn replace(ty: &Ty, from: &[Ty], to: &[Ty]) -> Ty {
+    if from.is_empty() {
+        return ty.clone();
+    }
+    let all = |args: &Args| -> Args { args.iter().map(|arg| replace(arg, from, to)).collect() };
+    match ty {
+        Ty::Param(..) => match from.iter().position(|other| other == ty) {
+            Some(at) => to.get(at).cloned().unwrap_or_else(|| ty.clone()),
+            None => ty.clone(),
+        },
+        Ty::Instance(def, args) => Ty::Instance(*def, all(args)),
+        Ty::Type(def, args) => Ty::Type(*def, all(args)),
+        Ty::Known(name, args) => Ty::Known(name, all(args)),
+        Ty::Tuple(args) => Ty::Tuple(all(args)),
+        Ty::Union(args) => Ty::union(all(args).to_vec()),
+        Ty::Returns(inner) => Ty::Returns(Box::new(replace(inner, from, to))),
+        Ty::Function(def, of) => Ty::Function(*def, Box::new(replace(of, from, to))),
+        Ty::Unknown | Ty::External | Ty::Module(_) | Ty::Holds(_) => ty.clone(),
+    }
+}
