@@ -17,4 +17,5 @@ pub mod lang;
 pub mod pattern;
 pub mod project;
 pub mod resolve;
+pub mod scip;
 pub mod search;
