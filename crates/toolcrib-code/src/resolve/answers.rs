@@ -1,6 +1,7 @@
 //! What is asked of a program: what a use means, where an import leads, what a file offers.
 
 use super::known;
+use super::members::Use;
 use super::modules::{self, Family, Leads};
 use super::program::{Answer, Def, Meaning, Offered, Program, Source};
 use super::query::{Entity, Found, Place, Query, Question, Site, Space};
@@ -96,14 +97,22 @@ impl Query<'_> {
                 self.import_name(site, reference)
             }
             None => {
-                let found = self.name(site, reference.name, Space::of(reference.role));
+                let space = match self.is_path_start(file, reference) {
+                    true => Space::Type,
+                    false => Space::of(reference.role),
+                };
+                let found = self.name(site, reference.name, space);
                 let reason = if found.via.is_empty() { "scope" } else { "import" };
                 self.answer_of(found, reason)
             }
             Some(receiver) => {
                 let path = matches!(receiver, Expr::Name(_)) && self.is_type_like(site, receiver);
                 let base = self.eval_base(site, reference.receiver, path);
-                let (found, _) = self.member(&base, name, site);
+                if let Some(declared) = self.associated(site, receiver, reference, name) {
+                    return declared;
+                }
+                let used = if reference.role == Role::Call { Use::Call } else { Use::Read };
+                let (found, _) = self.member_used(&base, name, used, site);
                 let found = match self.two_spaces(file) && reference.role != Role::Call {
                     true => self.prefer(found, Space::of(reference.role)),
                     false => found,
@@ -127,6 +136,30 @@ impl Query<'_> {
                 }
             }
         }
+    }
+
+    /// Whether a bare name is the beginning of a path: then it is a type or a module, whatever value has its name.
+    fn is_path_start(&self, file: u32, reference: &Reference) -> bool {
+        let Some(facts) = self.facts(file).filter(|_| self.two_spaces(file)) else { return false };
+        let next = reference.span(facts).end + 2;
+        let after = facts.references.partition_point(|other| other.start < next);
+        facts.references.get(after).is_some_and(|other| {
+            other.start == next && facts.expr(other.receiver) == Some(&Expr::Name(reference.name))
+        })
+    }
+
+    /// `Self::Item` in an `impl` of a trait means what the trait declares.
+    fn associated(&self, site: Site, receiver: &Expr, reference: &Reference, name: &str) -> Option<Answer> {
+        let facts = self.facts(site.file).filter(|_| self.two_spaces(site.file))?;
+        let own =
+            matches!(receiver, Expr::Name(of) if facts.text(*of) == "Self") && reference.role == Role::Type;
+        let block = self.type_around(site).filter(|_| own)?;
+        let definition = self.definition(block).filter(|found| found.kind == Kind::Impl)?;
+        let declared = self
+            .named_bases(block, &definition.bases)
+            .into_iter()
+            .find_map(|base| self.member_of(base, name).first().copied())?;
+        Some(self.answer_of(Found::one(Entity::Def(declared)), "trait"))
     }
 
     /// Of several, those in a space; all if none is.

@@ -7,34 +7,48 @@ use super::query::{Entity, Found, Query, Question, Site, Space};
 use super::types::{Args, Ty};
 use crate::facts::{DefId, Flags, Kind, Type, TypeId};
 
+/// How a member is used, where that tells a field from a method of the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    Read,
+    Call,
+}
+
 /// How many types above a type are looked at.
 const MAX_BASES: usize = 64;
 
 impl Query<'_> {
     /// What `value.name` stands for, and its type.
     pub(super) fn member(&self, of: &Ty, name: &str, site: Site) -> (Found, Ty) {
+        self.member_used(of, name, Use::Read, site)
+    }
+
+    /// What `value.name` stands for when it is used in a certain way.
+    pub(super) fn member_used(&self, of: &Ty, name: &str, used: Use, site: Site) -> (Found, Ty) {
         if !self.step() {
             return Default::default();
         }
-        let found = self.member_unbounded(of, name, site);
+        let found = self.member_unbounded(of, name, used, site);
         self.unstep();
         found
     }
 
-    fn member_unbounded(&self, of: &Ty, name: &str, site: Site) -> (Found, Ty) {
+    fn member_unbounded(&self, of: &Ty, name: &str, used: Use, site: Site) -> (Found, Ty) {
         match of {
             Ty::Module(place) => {
                 let found = self.lookup(place, name, true);
                 let ty = self.type_of_found(&found);
                 (found, ty)
             }
-            Ty::Type(def, args) | Ty::Instance(def, args) => self.member_of_type(of, *def, args, name, site),
-            Ty::Known(known, args) => self.member_of_known(of, known, args, name, site),
+            Ty::Type(def, args) | Ty::Instance(def, args) => {
+                self.member_of_type(of, *def, args, name, used, site)
+            }
+            Ty::Known(known, args) => self.member_of_known(of, known, args, name, used, site),
             Ty::Union(members) => {
                 let mut all = Found::default();
                 let mut types = Vec::new();
                 for member in members.iter() {
-                    let (found, ty) = self.member(member, name, site);
+                    let (found, ty) = self.member_used(member, name, used, site);
                     all.entities.extend(found.entities);
                     types.push(ty);
                 }
@@ -48,7 +62,7 @@ impl Query<'_> {
                 if matches!(bound, Ty::Param(..)) {
                     return Default::default();
                 }
-                let (found, ty) = self.member(&bound, name, site);
+                let (found, ty) = self.member_used(&bound, name, used, site);
                 let ty = match ty {
                     Ty::Function(def, _) => Ty::Function(def, Box::new(of.clone())),
                     other => other,
@@ -69,8 +83,16 @@ impl Query<'_> {
         }
     }
 
-    fn member_of_type(&self, of: &Ty, def: Def, args: &Args, name: &str, site: Site) -> (Found, Ty) {
-        let members = self.member_of(def, name);
+    fn member_of_type(
+        &self,
+        of: &Ty,
+        def: Def,
+        args: &Args,
+        name: &str,
+        used: Use,
+        site: Site,
+    ) -> (Found, Ty) {
+        let members = self.fitting(self.member_of(def, name), used);
         if let Some(first) = members.first() {
             let ty = self.member_type(of, def, args, *first);
             let entities = members.into_iter().map(Entity::Def).collect();
@@ -86,13 +108,22 @@ impl Query<'_> {
                 None => target,
             };
             if target != *of {
-                return self.member(&target, name, site);
+                return self.member_used(&target, name, used, site);
             }
         }
         match known::any(self.language(def.file), name) {
             Some(shape) => (Found::one(Entity::External("".into())), known::shaped(shape, of, args)),
             None => Default::default(),
         }
+    }
+
+    /// Of a field and a method of the same name the one that is meant.
+    fn fitting(&self, members: Vec<Def>, used: Use) -> Vec<Def> {
+        let callable =
+            |def: &Def| self.definition(*def).is_some_and(|definition| definition.kind.is_callable());
+        let meant: Vec<Def> =
+            members.iter().filter(|def| callable(def) == (used == Use::Call)).copied().collect();
+        if meant.is_empty() { members } else { meant }
     }
 
     /// The arguments that the `impl` with a member has for its type.
@@ -131,6 +162,7 @@ impl Query<'_> {
         known: &'static str,
         args: &Args,
         name: &str,
+        used: Use,
         site: Site,
     ) -> (Found, Ty) {
         let language = self.language(site.file);
@@ -142,7 +174,7 @@ impl Query<'_> {
         if known::is_through(language, known)
             && let Some(inner) = args.first()
         {
-            return self.member(inner, name, site);
+            return self.member_used(inner, name, used, site);
         }
         // Traits of the workspace may be implemented for types of the library.
         if Family::of(language) == Family::Rust {
@@ -220,9 +252,15 @@ impl Query<'_> {
     /// The members that a type itself has, `impl` blocks and methods defined apart included.
     fn own_members(&self, at: Def, name: &str) -> Vec<Def> {
         let mut found = self.direct(at, name);
-        if modules::family(self, at.file) == Family::Rust && found.is_empty() {
+        if modules::family(self, at.file) == Family::Rust {
+            // What the type itself says goes before what a trait makes it say.
             for block in self.impls_of(at) {
-                found.extend(self.direct(block, name));
+                let of_trait = self.definition(block).is_some_and(|block| !block.bases.is_empty());
+                let callable =
+                    |def: &Def| self.definition(*def).is_some_and(|found| found.kind.is_callable());
+                if !of_trait || !found.iter().any(callable) {
+                    found.extend(self.direct(block, name));
+                }
             }
         }
         found.extend(modules::of(self, at.file).apart(self, at, name));
@@ -239,6 +277,9 @@ impl Query<'_> {
     pub(super) fn bases_of(&self, def: Def) -> Vec<Def> {
         let Some(definition) = self.definition(def) else { return Vec::new() };
         let mut bases = self.named_bases(def, &definition.bases);
+        if definition.kind == Kind::Variant {
+            bases.push(Def { file: def.file, id: definition.parent });
+        }
         if modules::family(self, def.file) == Family::Rust && definition.kind != Kind::Trait {
             for block in self.impls_of(def) {
                 if let Some(found) = self.definition(block) {
@@ -249,7 +290,7 @@ impl Query<'_> {
         bases
     }
 
-    fn named_bases(&self, def: Def, bases: &[TypeId]) -> Vec<Def> {
+    pub(super) fn named_bases(&self, def: Def, bases: &[TypeId]) -> Vec<Def> {
         let Some(definition) = self.definition(def) else { return Vec::new() };
         let scope = match self.two_spaces(def.file) && definition.body.is_some() {
             true => definition.body,

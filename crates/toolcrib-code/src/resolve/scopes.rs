@@ -109,7 +109,7 @@ impl FileScopes {
         for (index, definition) in facts.definitions.iter().enumerate() {
             let id = DefId::new(index);
             if let Some(around) = self.facts.definition(definition.parent)
-                && around.kind.is_type()
+                && (around.kind.is_type() || around.kind == Kind::Variant)
             {
                 self.members.entry((definition.parent, definition.name)).or_default().push(id);
             }

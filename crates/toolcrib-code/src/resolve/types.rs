@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::known;
+use super::members::Use;
 use super::program::Def;
 use super::query::{Entity, Found, Place, Query, Question, Site, Space};
 use crate::facts::{
@@ -93,15 +94,10 @@ impl Query<'_> {
             Expr::This => self.this(site),
             Expr::Super => self.base(site),
             Expr::Member { base, name, path } => {
-                let name = facts.text(*name);
-                let made = if *path { self.made_by_library(site, *base, name) } else { None };
-                made.unwrap_or_else(|| {
-                    let base = self.eval_base(site, *base, *path);
-                    self.member(&base, name, site).1
-                })
+                self.eval_member(site, (*base, *path), facts.text(*name), Use::Read)
             }
             Expr::Call { callee, first, .. } => {
-                let callee = self.eval(site, *callee);
+                let callee = self.eval_callee(site, *callee);
                 self.call_with(&callee, *first, site)
             }
             Expr::Typed(ty) => self.written(site, *ty),
@@ -113,6 +109,27 @@ impl Query<'_> {
         };
         self.unstep();
         found
+    }
+
+    /// What is called: of a field and a method of one name the method.
+    fn eval_callee(&self, site: Site, callee: ExprId) -> Ty {
+        let Some(facts) = self.facts(site.file) else { return Ty::Unknown };
+        match facts.expr(callee) {
+            Some(Expr::Member { base, name, path }) if self.step() => {
+                let found = self.eval_member(site, (*base, *path), facts.text(*name), Use::Call);
+                self.unstep();
+                found
+            }
+            _ => self.eval(site, callee),
+        }
+    }
+
+    fn eval_member(&self, site: Site, (base, path): (ExprId, bool), name: &str, used: Use) -> Ty {
+        let made = if path { self.made_by_library(site, base, name) } else { None };
+        made.unwrap_or_else(|| {
+            let base = self.eval_base(site, base, path);
+            self.member_used(&base, name, used, site).1
+        })
     }
 
     /// What `Type::name` of the library makes, if that is a well-known type.
@@ -576,10 +593,11 @@ impl Query<'_> {
                         _ => Ty::Instance(def, args.into()),
                     }
                 }
-                Ty::Function(variant, of)
+                // `Enum::Variant { … }`: its fields are its own, everything else is the enum's.
+                Ty::Function(variant, _)
                     if self.definition(variant).is_some_and(|found| found.kind == Kind::Variant) =>
                 {
-                    *of
+                    Ty::Instance(variant, none())
                 }
                 other => {
                     let own = match entity {

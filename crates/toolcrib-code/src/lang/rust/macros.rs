@@ -60,7 +60,9 @@ pub(super) fn token_tree<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
             "token_tree" => {
                 // The arguments of a call keep the chain; anything else in brackets is a value of its own.
                 let follows_name = index.checked_sub(1).and_then(|last| tokens.get(last));
-                if follows_name.is_none_or(|last| last.kind() != "identifier") {
+                if before.is_some() && cx.text(*token).starts_with('[') {
+                    before = cx.expr_id(Expr::Index(before));
+                } else if follows_name.is_none_or(|last| last.kind() != "identifier") {
                     before = cx.expr_id(Expr::Unknown);
                 }
             }
