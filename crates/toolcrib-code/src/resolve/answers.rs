@@ -218,6 +218,15 @@ impl Query<'_> {
                 Entity::Local(_, index) => local = Some(*index),
             }
         }
+        if self.are_different(&defs) {
+            let meaning = Meaning::Definitions(defs);
+            return Answer {
+                meaning,
+                label: Label::Likely,
+                reason: "one of several that fit",
+                chain: found.via,
+            };
+        }
         let meaning = match (defs.is_empty(), local, files.is_empty(), external) {
             (false, ..) => Meaning::Definitions(defs),
             (_, Some(index), ..) => Meaning::Local(index),
@@ -226,6 +235,22 @@ impl Query<'_> {
             _ => return Answer::unknown(),
         };
         Answer { meaning, label: Label::Resolved, reason, chain: found.via }
+    }
+
+    /// Whether definitions are not variants of one thing: of the same name in the same surroundings of one file, as
+    /// overloads and what `cfg` chooses from.
+    fn are_different(&self, defs: &[Def]) -> bool {
+        let Some((first, rest)) = defs.split_first() else { return false };
+        let Some(facts) = self.facts(first.file).filter(|_| !rest.is_empty()) else { return false };
+        let block = |def: &Def| {
+            let around = facts.definition(def.id).and_then(|found| facts.definition(found.parent));
+            around.filter(|around| around.kind == Kind::Impl && !around.bases.is_empty()).is_some()
+        };
+        rest.iter().any(|def| {
+            def.file != first.file
+                || facts.parent_path(def.id) != facts.parent_path(first.id)
+                || (block(def) && self.two_spaces(def.file))
+        })
     }
 
     /// The only member of that name and number of arguments in the workspace, if being the only one says something.

@@ -254,13 +254,14 @@ impl Query<'_> {
         let mut found = self.direct(at, name);
         if modules::family(self, at.file) == Family::Rust {
             // What the type itself says goes before what a trait makes it say.
-            for block in self.impls_of(at) {
-                let of_trait = self.definition(block).is_some_and(|block| !block.bases.is_empty());
-                let callable =
-                    |def: &Def| self.definition(*def).is_some_and(|found| found.kind.is_callable());
-                if !of_trait || !found.iter().any(callable) {
-                    found.extend(self.direct(block, name));
-                }
+            let callable = |def: &Def| self.definition(*def).is_some_and(|found| found.kind.is_callable());
+            let (of_traits, own): (Vec<Def>, Vec<Def>) = self
+                .impls_of(at)
+                .into_iter()
+                .partition(|block| self.definition(*block).is_some_and(|block| !block.bases.is_empty()));
+            found.extend(own.into_iter().flat_map(|block| self.direct(block, name)));
+            if !found.iter().any(callable) {
+                found.extend(of_traits.into_iter().flat_map(|block| self.direct(block, name)));
             }
         }
         found.extend(modules::of(self, at.file).apart(self, at, name));

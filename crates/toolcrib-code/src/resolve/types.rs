@@ -7,6 +7,7 @@ use super::known;
 use super::members::Use;
 use super::program::Def;
 use super::query::{Entity, Found, Place, Query, Question, Site, Space};
+use super::scopes::Target;
 use crate::facts::{
     BindingKind, Definition, Expr, ExprId, Flags, Kind, Literal, Part, ScopeId, Type, TypeId,
 };
@@ -219,6 +220,10 @@ impl Query<'_> {
             [one] => self.type_of(one),
             several => {
                 let defs: Vec<Ty> = several.iter().map(|entity| self.type_of(entity)).collect();
+                // A type that there is in several variants is any of them.
+                if defs.iter().all(|ty| matches!(ty, Ty::Type(..))) {
+                    return Ty::union(defs);
+                }
                 // Overloads and variants of one thing: the first that is known.
                 let first = defs.iter().find(|ty| !ty.is_unknown()).cloned();
                 first.unwrap_or_default()
@@ -567,6 +572,19 @@ impl Query<'_> {
         found
     }
 
+    /// The name that something imported has where it comes from.
+    fn original_name(&self, found: &Found) -> Option<&str> {
+        let (file, start) = *found.via.last()?;
+        let facts = self.facts(file)?;
+        match self.scopes(file)?.imported_at(start)? {
+            Target::Import(import, Some(name)) => {
+                let name = facts.imports.get(import)?.names.get(name)?;
+                Some(facts.text(name.name)).filter(|_| name.alias.is_some())
+            }
+            _ => None,
+        }
+    }
+
     /// A type by its path, its names joined by `.`.
     fn named(&self, site: Site, path: &str, args: Vec<Ty>) -> Ty {
         let mut names = path.split('.');
@@ -581,7 +599,13 @@ impl Query<'_> {
         }
         match found.first() {
             None => known::written(self.language(site.file), path, args),
-            Some(Entity::External(package)) => known::imported(self.language(site.file), package, path, args),
+            Some(Entity::External(package)) => {
+                let language = self.language(site.file);
+                match self.original_name(&found) {
+                    Some(name) => known::imported(language, package, name, args),
+                    None => known::imported(language, package, path, args),
+                }
+            }
             Some(entity) => match self.type_of(entity) {
                 Ty::Type(def, params) => {
                     // An alias may name more than one type: its own parameters are replaced, not the target's.
