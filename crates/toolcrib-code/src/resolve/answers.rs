@@ -260,6 +260,13 @@ impl Query<'_> {
             return Answer::unknown();
         }
         let family = Family::of(language);
+        // A type that is known to its last base has no other members; in Rust any trait may give it some.
+        if let Ty::Instance(def, _) | Ty::Type(def, _) = base
+            && family != Family::Rust
+            && !self.has_unseen_bases(*def)
+        {
+            return Answer::unknown();
+        }
         let question = Question::Named(name.into());
         let members = self.program.cache().defs(&question).unwrap_or_else(|| {
             let found = self.members_named(name);

@@ -1,6 +1,9 @@
 //! All files together: what a use in one of them means, wherever it is defined.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use toolcrib_workspace::Hash;
 
 use super::cache::Cache;
 use super::cargo::Cargo;
@@ -77,13 +80,45 @@ pub struct Program {
     loaded: Vec<OnceLock<Option<Arc<FileScopes>>>>,
     cache: Cache,
     cargo: Cargo,
+    /// Files that are no source and were read all the same, with what they held.
+    manifests: Mutex<HashMap<String, Option<Hash>>>,
 }
 
 impl Program {
     /// Over a snapshot. Nothing is looked at before it is asked for.
     pub fn new(snapshot: Arc<Snapshot>) -> Self {
         let loaded = snapshot.files().iter().map(|_| OnceLock::new()).collect();
-        Self { snapshot, loaded, cache: Cache::default(), cargo: Cargo::default() }
+        Self {
+            snapshot,
+            loaded,
+            cache: Cache::default(),
+            cargo: Cargo::default(),
+            manifests: Mutex::default(),
+        }
+    }
+
+    /// Over a newer snapshot: the same program if nothing has changed that it stands on, else one that keeps what is
+    /// known of the files that are as they were.
+    pub fn renewed(self: &Arc<Self>, snapshot: Arc<Snapshot>) -> Arc<Self> {
+        let (old, new) = (self.snapshot.files(), snapshot.files());
+        let unchanged = old.len() == new.len() && old.iter().zip(new).all(|(old, new)| Arc::ptr_eq(old, new));
+        if unchanged && self.manifests_are_fresh(&snapshot) {
+            return Arc::clone(self);
+        }
+        let renewed = Self::new(snapshot);
+        for (file, slot) in renewed.snapshot.files().iter().zip(&renewed.loaded) {
+            let before = self.file_at(&file.path);
+            let same = before.and_then(|at| self.file(at)).is_some_and(|before| Arc::ptr_eq(before, file));
+            if let Some(scopes) = before.filter(|_| same).and_then(|at| self.loaded.get(at as usize)?.get()) {
+                let _ = slot.set(scopes.clone());
+            }
+        }
+        Arc::new(renewed)
+    }
+
+    fn manifests_are_fresh(&self, snapshot: &Snapshot) -> bool {
+        let read = self.manifests.lock().unwrap_or_else(PoisonError::into_inner);
+        read.iter().all(|(path, before)| snapshot.read(path).map(|content| Hash::of(&content)) == *before)
     }
 
     /// What it stands on.
@@ -148,7 +183,10 @@ impl Program {
 
     /// The content of a file that is no source: a manifest.
     pub(super) fn read(&self, path: &str) -> Option<Vec<u8>> {
-        self.snapshot.read(path)
+        let content = self.snapshot.read(path);
+        let hash = content.as_ref().map(|content| Hash::of(content));
+        self.manifests.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), hash);
+        content
     }
 
     /// The text of a source file.
