@@ -16,6 +16,7 @@ pub mod index;
 pub mod lang;
 pub mod pattern;
 pub mod project;
+pub mod query;
 pub mod resolve;
 pub mod scip;
 pub mod search;

@@ -169,4 +169,13 @@ macro_rules! datasets {
     )*};
 }
 
-datasets!(detect_project_type, extract_conventions, get_project_overview, list_projects, search_code);
+datasets!(
+    detect_project_type,
+    extract_conventions,
+    find_references,
+    get_project_overview,
+    get_symbol_info,
+    list_projects,
+    resolve_symbol,
+    search_code
+);

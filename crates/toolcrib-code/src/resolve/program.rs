@@ -77,6 +77,11 @@ pub struct Offered {
 /// A snapshot that can be asked across files.
 pub struct Program {
     snapshot: Arc<Snapshot>,
+    known: Arc<Known>,
+}
+
+/// What was worked out so far. It holds as long as nothing changes that it stands on.
+struct Known {
     loaded: Vec<OnceLock<Option<Arc<FileScopes>>>>,
     cache: Cache,
     cargo: Cargo,
@@ -87,37 +92,38 @@ pub struct Program {
 impl Program {
     /// Over a snapshot. Nothing is looked at before it is asked for.
     pub fn new(snapshot: Arc<Snapshot>) -> Self {
-        let loaded = snapshot.files().iter().map(|_| OnceLock::new()).collect();
-        Self {
-            snapshot,
-            loaded,
+        let known = Known {
+            loaded: snapshot.files().iter().map(|_| OnceLock::new()).collect(),
             cache: Cache::default(),
             cargo: Cargo::default(),
             manifests: Mutex::default(),
-        }
+        };
+        Self { snapshot, known: Arc::new(known) }
     }
 
-    /// Over a newer snapshot: the same program if nothing has changed that it stands on, else one that keeps what is
-    /// known of the files that are as they were.
-    pub fn renewed(self: &Arc<Self>, snapshot: Arc<Snapshot>) -> Arc<Self> {
+    /// Over a newer snapshot: with all that was worked out if nothing has changed, else with what is known of the files
+    /// that are as they were.
+    #[must_use]
+    pub fn renewed(&self, snapshot: Arc<Snapshot>) -> Self {
         let (old, new) = (self.snapshot.files(), snapshot.files());
         let unchanged = old.len() == new.len() && old.iter().zip(new).all(|(old, new)| Arc::ptr_eq(old, new));
         if unchanged && self.manifests_are_fresh(&snapshot) {
-            return Arc::clone(self);
+            return Self { snapshot, known: Arc::clone(&self.known) };
         }
         let renewed = Self::new(snapshot);
-        for (file, slot) in renewed.snapshot.files().iter().zip(&renewed.loaded) {
+        for (file, slot) in renewed.snapshot.files().iter().zip(&renewed.known.loaded) {
             let before = self.file_at(&file.path);
             let same = before.and_then(|at| self.file(at)).is_some_and(|before| Arc::ptr_eq(before, file));
-            if let Some(scopes) = before.filter(|_| same).and_then(|at| self.loaded.get(at as usize)?.get()) {
+            let known = before.filter(|_| same).and_then(|at| self.known.loaded.get(at as usize)?.get());
+            if let Some(scopes) = known {
                 let _ = slot.set(scopes.clone());
             }
         }
-        Arc::new(renewed)
+        renewed
     }
 
     fn manifests_are_fresh(&self, snapshot: &Snapshot) -> bool {
-        let read = self.manifests.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = self.known.manifests.lock().unwrap_or_else(PoisonError::into_inner);
         read.iter().all(|(path, before)| snapshot.read(path).map(|content| Hash::of(&content)) == *before)
     }
 
@@ -141,7 +147,7 @@ impl Program {
     pub fn scopes(&self, file: u32) -> Option<&Arc<FileScopes>> {
         let entry = self.file(file)?;
         let load = || Some(Arc::new(FileScopes::new(self.snapshot.facts(entry)?, entry.language)));
-        self.loaded.get(file as usize)?.get_or_init(load).as_ref()
+        self.known.loaded.get(file as usize)?.get_or_init(load).as_ref()
     }
 
     /// The facts of a file.
@@ -185,7 +191,7 @@ impl Program {
     pub(super) fn read(&self, path: &str) -> Option<Vec<u8>> {
         let content = self.snapshot.read(path);
         let hash = content.as_ref().map(|content| Hash::of(content));
-        self.manifests.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), hash);
+        self.known.manifests.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), hash);
         content
     }
 
@@ -195,11 +201,11 @@ impl Program {
     }
 
     pub(super) fn cache(&self) -> &Cache {
-        &self.cache
+        &self.known.cache
     }
 
     pub(super) fn cargo(&self) -> &Cargo {
-        &self.cargo
+        &self.known.cargo
     }
 }
 

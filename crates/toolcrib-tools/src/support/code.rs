@@ -1,9 +1,10 @@
 //! The index of the code, opened when the first tool asks for it.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use toolcrib_code::index::{CodeIndex, Control, IndexReport, Snapshot};
+use toolcrib_code::resolve::Program;
 use toolcrib_core::{CallContext, ToolError};
 use toolcrib_workspace::ReadWorkspace;
 
@@ -18,12 +19,14 @@ struct Inner {
     workspace: ReadWorkspace,
     cache: Option<PathBuf>,
     index: OnceLock<CodeIndex>,
+    /// What was worked out over the snapshot of the last call.
+    program: Mutex<Option<Arc<Program>>>,
 }
 
 impl CodeEngine {
     /// For this workspace; what was read is kept in `cache`, if there is one.
     pub fn new(workspace: ReadWorkspace, cache: Option<PathBuf>) -> Self {
-        Self(Arc::new(Inner { workspace, cache, index: OnceLock::new() }))
+        Self(Arc::new(Inner { workspace, cache, index: OnceLock::new(), program: Mutex::new(None) }))
     }
 
     /// The code as it is now. Progress is told as the call's, and the call's end stops the work.
@@ -39,6 +42,17 @@ impl CodeEngine {
         };
         let control = Control { progress: Some(&told), ..control.clone() };
         index.refresh(&control).map_err(|error| tool_error(&error))
+    }
+
+    /// The code as it is now, to be asked across files.
+    pub(crate) fn program(&self, cx: &CallContext, control: &Control<'_>) -> Result<Arc<Program>, ToolError> {
+        let snapshot = self.refresh(cx, control)?;
+        let mut kept = self.0.program.lock().unwrap_or_else(PoisonError::into_inner);
+        let program = match kept.as_ref() {
+            Some(before) => before.renewed(snapshot),
+            None => Program::new(snapshot),
+        };
+        Ok(Arc::clone(kept.insert(Arc::new(program))))
     }
 }
 

@@ -11,4 +11,5 @@ pub(crate) mod project;
 pub(crate) mod roots;
 pub(crate) mod sessions;
 pub(crate) mod spill;
+pub(crate) mod symbols;
 pub(crate) mod syntax;
