@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use toolcrib_code::facts::Span;
-use toolcrib_code::resolve::{Answer, Label, Meaning, Program};
-use toolcrib_code::scip::SymbolId;
+use toolcrib_code::facts::{Kind, Span, Type};
+use toolcrib_code::resolve::{Answer, Def, Label, Meaning, Program};
+use toolcrib_code::scip::{Suffix, SymbolId, descriptors};
 
 use crate::cases::{Case, Cases};
 use crate::counts::{CLASSES, Counts, class_of, class_of_kind};
@@ -15,19 +15,49 @@ pub(crate) struct Said {
     pub index: usize,
     pub answer: Answer,
     pub positions: HashSet<Position>,
+    /// Associated types of an `impl`: its trait, and the name.
+    associated: HashSet<(String, String)>,
 }
 
 impl Said {
+    fn new(program: &Program, index: usize, answer: Answer) -> Self {
+        let Meaning::Definitions(found) = &answer.meaning else {
+            return Self { index, answer, positions: HashSet::new(), associated: HashSet::new() };
+        };
+        let all: Vec<Def> =
+            found.iter().flat_map(|def| program.same(*def).into_iter().chain([*def])).collect();
+        let position = |def: &Def| Some((def.file, program.definition(*def)?.name_start));
+        let positions = all.iter().filter_map(position).collect();
+        let associated = all.iter().filter_map(|def| associated(program, *def)).collect();
+        Self { index, answer, positions, associated }
+    }
+
+    /// Whether it names what the truth names by this symbol.
+    fn is(&self, truth: &Truth, symbol: SymbolId) -> bool {
+        truth.definitions(symbol).iter().any(|at| self.positions.contains(at))
+            || !self.associated.is_empty() && self.is_associated(truth, symbol)
+    }
+
+    /// rust-analyzer: `Self::Item` is what the trait declares. What the `impl` says it is, is right as well.
+    fn is_associated(&self, truth: &Truth, symbol: SymbolId) -> bool {
+        let mut path = descriptors(truth.text(symbol));
+        let (Some(name), Some(of)) = (path.pop(), path.pop()) else { return false };
+        name.suffix == Suffix::Type && self.associated.contains(&(of.name, name.name))
+    }
+
     /// Whether it is said with enough certainty to be counted.
     pub(crate) fn counts(&self) -> bool {
         !self.positions.is_empty() && self.answer.label <= Label::Likely
     }
 }
 
-fn positions(program: &Program, answer: &Answer) -> HashSet<Position> {
-    let Meaning::Definitions(found) = &answer.meaning else { return HashSet::new() };
-    let all = found.iter().flat_map(|def| program.same(*def).into_iter().chain([*def]));
-    all.filter_map(|def| Some((def.file, program.definition(def)?.name_start))).collect()
+fn associated(program: &Program, def: Def) -> Option<(String, String)> {
+    let facts = program.facts(def.file)?;
+    let definition = facts.definition(def.id).filter(|one| one.kind == Kind::Type)?;
+    let base = *facts.definition(definition.parent).filter(|one| one.kind == Kind::Impl)?.bases.first()?;
+    let Type::Named { path, .. } = facts.ty(base)? else { return None };
+    let of = facts.text(*path).rsplit(['.', ':']).next()?;
+    Some((of.to_owned(), facts.text(definition.name).to_owned()))
 }
 
 pub(crate) fn score(program: &Program, truth: &Truth, counts: &mut Counts, mut cases: Option<&mut Cases>) {
@@ -36,7 +66,7 @@ pub(crate) fn score(program: &Program, truth: &Truth, counts: &mut Counts, mut c
         let mut said: HashMap<u32, Vec<Said>> = HashMap::new();
         for (index, reference) in facts.references.iter().enumerate() {
             let answer = program.answer(file, index);
-            let one = Said { index, positions: positions(program, &answer), answer };
+            let one = Said::new(program, index, answer);
             precision(program, truth, file, reference.start, &one, counts, cases.as_deref_mut());
             said.entry(reference.start).or_default().push(one);
         }
@@ -63,8 +93,7 @@ fn precision(
     let answers = &mut counts.answers[class][level];
     let place = truth.place(file, start);
     let symbols: Vec<SymbolId> = place.map_or(Vec::new(), |place| place.all().copied().collect());
-    let is_ours = |symbol: &SymbolId| truth.definitions(*symbol).iter().any(|at| said.positions.contains(at));
-    let kind = if symbols.iter().any(is_ours) {
+    let kind = if symbols.iter().any(|symbol| said.is(truth, *symbol)) {
         answers.confirmed += 1;
         if level == 1 { "likely" } else { "right" }
     } else if symbols.iter().all(|symbol| truth.is_mute(*symbol)) {
@@ -127,12 +156,7 @@ fn recall(
     for start in truth.files[&file].places.keys().copied() {
         let Some((class, symbols)) = wanted(truth, file, start) else { continue };
         let here = said.get(&start).map_or(&[][..], Vec::as_slice);
-        let is_right = |one: &&Said| {
-            one.counts()
-                && symbols
-                    .iter()
-                    .any(|symbol| truth.definitions(*symbol).iter().any(|at| one.positions.contains(at)))
-        };
+        let is_right = |one: &&Said| one.counts() && symbols.iter().any(|symbol| one.is(truth, *symbol));
         let best = here.iter().filter(is_right).map(|one| one.answer.label).min();
         let uses = &mut counts.uses[class];
         uses.all += 1;

@@ -6,6 +6,7 @@ use toolcrib_code::facts::{LineTable, Span};
 use toolcrib_code::resolve::Program;
 use toolcrib_code::scip::{Class, ScipIndex, SymbolId, descriptors};
 
+use crate::counts::class_of;
 use crate::repositories::Repository;
 
 /// A file of the program and a byte in it.
@@ -39,7 +40,14 @@ pub(crate) struct Truth {
     pub files: BTreeMap<u32, FileTruth>,
     definitions: HashMap<SymbolId, Vec<Position>>,
     classes: HashMap<SymbolId, Class>,
+    /// What the symbols of the repository itself begin with.
+    own: HashSet<String>,
     pub language: String,
+}
+
+/// The scheme, manager, package and version of a symbol.
+fn package(symbol: &str) -> &str {
+    symbol.match_indices(' ').nth(3).map_or(symbol, |(at, _)| &symbol[..at])
 }
 
 impl Truth {
@@ -48,6 +56,7 @@ impl Truth {
         let mut truth = Truth {
             files: BTreeMap::new(),
             definitions: HashMap::new(),
+            own: HashSet::new(),
             classes: index.symbols().map(|symbol| (symbol, index.class(symbol))).collect(),
             language: repository.language.clone(),
             index,
@@ -82,8 +91,11 @@ impl Truth {
             truth.files.insert(file, FileTruth { source, lines, places });
         }
         truth.check(repository, program, outside);
+        truth.own =
+            truth.definitions.keys().map(|symbol| package(truth.index.symbol(*symbol)).to_owned()).collect();
         truth.construct();
         if truth.language == "python" {
+            truth.mute_wildcards(program);
             truth.redefine(program);
         }
         truth
@@ -100,6 +112,31 @@ impl Truth {
                 let classes: Vec<_> = place.uses.iter().filter_map(class_of).collect();
                 place.uses.extend(classes);
             }
+        }
+    }
+
+    /// scip-python: what comes by `from x import *` is taken for the first name of `x`. That says nothing.
+    fn mute_wildcards(&mut self, program: &Program) {
+        let mut wrong = Vec::new();
+        for (file, known) in &self.files {
+            let Some(facts) = program.facts(*file) else { continue };
+            let names = facts.imports.iter().flat_map(|import| &import.names);
+            let aliases: HashSet<&str> = names.map(|name| facts.text(name.alias)).collect();
+            for (start, place) in &known.places {
+                // Of `name as alias` all is one place.
+                let text = place.span.of(&known.source).split(|byte| byte.is_ascii_whitespace()).next();
+                let text = std::str::from_utf8(text.unwrap_or_default()).unwrap_or_default();
+                for symbol in &place.uses {
+                    let is_named = class_of(self.class(*symbol)).is_some() && self.name(*symbol) != text;
+                    if is_named && !aliases.contains(text) {
+                        wrong.push((*file, *start, *symbol));
+                    }
+                }
+            }
+        }
+        for (file, start, symbol) in wrong {
+            let place = self.files.get_mut(&file).unwrap().places.get_mut(&start).unwrap();
+            place.uses.retain(|one| *one != symbol);
         }
     }
 
@@ -183,8 +220,10 @@ impl Truth {
 
     /// Whether it says nothing to have this symbol: the tools write something of the kind where they do not know.
     pub(crate) fn is_mute(&self, symbol: SymbolId) -> bool {
-        // An import that scip-python could not follow is a local that is defined nowhere; a module that it names by a
-        // relative path has a name that is defined nowhere either; Rust's `Self` is a symbol of its own.
-        self.definitions(symbol).is_empty() && matches!(self.class(symbol), Class::Local | Class::Module)
+        // An import that scip-python could not follow is a local that is defined nowhere, and a module that it names
+        // by a relative path has a name that is defined nowhere; Rust's `Self` is a symbol of its own, and what a macro
+        // makes is defined at no place.
+        let is_own = |text: &str| text.starts_with("local ") || self.own.contains(package(text));
+        self.definitions(symbol).is_empty() && is_own(self.text(symbol))
     }
 }
