@@ -171,7 +171,7 @@ fn shape(facts: &FileFacts, reference: &Reference, source: &[u8]) -> String {
         Expr::Try(_) => "try",
         Expr::Index(_) => "index[]",
         Expr::Literal(_) => "literal",
-        Expr::Either(..) => "either",
+        Expr::Either(..) | Expr::Inside(..) => "either",
     };
     let before = String::from_utf8_lossy(&source[..reference.start as usize]);
     let before = before.trim_end();

@@ -440,6 +440,8 @@ pub enum Expr {
     Literal(Literal),
     /// One of two.
     Either(ExprId, ExprId),
+    /// An expression with names of its own: the last of a block, of the arm of a `match`. Seen from this place.
+    Inside(ExprId, u32),
 }
 
 /// Kinds of literal.

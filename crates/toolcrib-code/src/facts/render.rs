@@ -37,6 +37,7 @@ impl FileFacts {
                 let by = if *path { "::" } else { "." };
                 format!("{}{by}{}", self.expr_text(*base), self.text(*name))
             }
+            Some(Expr::Inside(inner, _)) => format!("{{{}}}", self.expr_text(*inner)),
             Some(Expr::Call { callee, args, .. }) => format!("{}({args})", self.expr_text(*callee)),
             Some(Expr::Typed(ty)) => format!("<{}>", self.type_text(*ty)),
             Some(Expr::Await(inner)) => format!("await {}", self.expr_text(*inner)),

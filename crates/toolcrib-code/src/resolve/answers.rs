@@ -71,7 +71,13 @@ impl Program {
     /// What one name of an import stands for.
     pub fn imported(&self, file: u32, import: usize, name: usize) -> Answer {
         let query = Query::new(self);
-        let found = modules::imported(&query, file, import, Some(name));
+        let mut found = modules::imported(&query, file, import, Some(name));
+        // Of a declared module its file is wanted.
+        for entity in &mut found.entities {
+            if let Some(place @ Place::File(_)) = query.place_of(entity) {
+                *entity = Entity::Module(place);
+            }
+        }
         query.answer_of(found, "import")
     }
 

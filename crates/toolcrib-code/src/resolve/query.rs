@@ -213,10 +213,16 @@ impl<'p> Query<'p> {
     /// What a bare name means at a place.
     pub(super) fn name(&self, site: Site, name: Sym, space: Space) -> Found {
         let wanted = self.walk(site, name, space);
-        match wanted.is_empty() && space != Space::Any && self.two_spaces(site.file) {
-            true => self.walk(site, name, Space::Any),
-            false => wanted,
+        if !wanted.is_empty() || space == Space::Any || !self.two_spaces(site.file) {
+            return wanted;
         }
+        let mut found = self.walk(site, name, Space::Any);
+        // A macro is never meant without its `!`.
+        found.entities.retain(|entity| match entity {
+            Entity::Def(def) => self.definition(*def).is_some_and(|found| found.kind != Kind::Macro),
+            _ => true,
+        });
+        found
     }
 
     pub(super) fn two_spaces(&self, file: u32) -> bool {

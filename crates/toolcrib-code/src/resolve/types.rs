@@ -106,6 +106,10 @@ impl Query<'_> {
             Expr::Try(inner) => self.tried(self.eval(site, *inner)),
             Expr::Index(inner) => self.indexed(self.eval(site, *inner), site),
             Expr::Literal(literal) => self.literal(site, *literal),
+            Expr::Inside(inner, at) => {
+                let scope = self.scopes(site.file).map_or(site.scope, |scopes| scopes.scope_at(*at));
+                self.eval(Site { scope, at: *at, ..site }, *inner)
+            }
             Expr::Either(left, right) => Ty::union(vec![self.eval(site, *left), self.eval(site, *right)]),
         };
         self.unstep();

@@ -196,10 +196,19 @@ pub(super) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
             Some(child) => (cx.compiled.expr)(cx, child),
             None => Expr::Unknown,
         },
-        "if_expression" => cx
-            .field(node, F::Consequence)
-            .and_then(|block| block.named_child(block.named_child_count().saturating_sub(1) as u32))
-            .map_or(Expr::Unknown, |last| bounded(cx, last)),
+        "if_expression" => {
+            let then = cx.field(node, F::Consequence).map_or(ExprId::NONE, |block| cx.expr(block));
+            let other = cx.field(node, F::Alternative).and_then(|clause| clause.named_child(0));
+            let other = other.map_or(ExprId::NONE, |block| cx.expr(block));
+            one_of(cx, vec![then, other])
+        }
+        "block" | "unsafe_block" | "match_block" => block(cx, node),
+        "match_expression" => {
+            let arms = cx.field(node, F::Body).map(|body| cx.named(body)).unwrap_or_default();
+            let arms: Vec<Node<'t>> = arms.into_iter().filter_map(|arm| cx.field(arm, F::Value)).collect();
+            let values = arms.into_iter().take(16).map(|value| inside(cx, value)).collect();
+            one_of(cx, values)
+        }
         "macro_invocation" => macro_value(cx, node),
         kind => kit::literal(kind).unwrap_or(Expr::Unknown),
     }
@@ -212,6 +221,38 @@ fn macro_value<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
         "format" => Expr::Typed(cx.named_type("String")),
         _ => Expr::Unknown,
     }
+}
+
+/// An expression that may use names that are declared around it and not where its value is used.
+fn inside<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> ExprId {
+    let inner = cx.expr(node);
+    match cx.facts.expr(inner) {
+        None | Some(Expr::Unknown | Expr::Literal(_)) => ExprId::NONE,
+        Some(Expr::Inside(..)) => inner,
+        Some(_) => cx.expr_id(Expr::Inside(inner, node.start_byte() as u32)),
+    }
+}
+
+/// The value of a block is its last expression; one that ends in a statement has none.
+fn block<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
+    let last = node.named_child(node.named_child_count().saturating_sub(1) as u32);
+    let last = last.filter(|last| !last.kind().ends_with("_statement") && !last.kind().ends_with("_item"));
+    let id = last.map_or(ExprId::NONE, |last| inside(cx, last));
+    cx.facts.expr(id).cloned().unwrap_or(Expr::Unknown)
+}
+
+/// Any of several, those that are not understood left out: they mostly do not come back.
+fn one_of<'t>(cx: &mut Cx<'t>, values: Vec<ExprId>) -> Expr {
+    let known = |id: &ExprId| !matches!(cx.facts.expr(*id), None | Some(Expr::Unknown));
+    let values: Vec<ExprId> = values.into_iter().filter(known).collect();
+    let mut values = values.into_iter();
+    let Some(mut all) = values.next() else { return Expr::Unknown };
+    for value in values {
+        if value != all {
+            all = cx.expr_id(Expr::Either(all, value));
+        }
+    }
+    cx.facts.expr(all).cloned().unwrap_or(Expr::Unknown)
 }
 
 fn first<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Option<ExprId> {
