@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use toolcrib_code::facts::{Skipped, extract};
@@ -101,4 +103,81 @@ fn damaged_facts_are_refused_not_believed() {
     for cut in 0..bytes.len() {
         assert!(toolcrib_code::facts::FileFacts::decode(&bytes[..cut]).is_none(), "{cut}");
     }
+}
+
+/// A workspace with so many small files, each with a function of its own.
+fn many(files: usize) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for number in 0..files {
+        let text = format!("def f{number}(a):\n    return f{number}(a)\n");
+        std::fs::write(dir.path().join(format!("m{number:05}.py")), text).unwrap();
+    }
+    dir
+}
+
+#[test]
+fn more_files_than_can_be_held_are_left_out_and_counted() {
+    let dir = many(30);
+    let index = CodeIndex::open(Workspace::open(dir.path()).unwrap().read_only(), None);
+    let few = Control { max_files: Some(20), ..Control::default() };
+    let report = index.refresh(&few).unwrap().report().clone();
+    assert_eq!(report.files, 20);
+    assert!(
+        report.notes.iter().any(|note| note.contains("10 of the source files are not read")),
+        "{report:?}"
+    );
+    assert_eq!(index.refresh(&Control::default()).unwrap().report().files, 30);
+}
+
+#[test]
+fn cancelled_in_the_middle_it_ends_and_starts_again() {
+    let dir = many(2_000);
+    let cancel = Arc::new(AtomicBool::new(false));
+    let seen = AtomicUsize::new(0);
+    let index = CodeIndex::open(Workspace::open(dir.path()).unwrap().read_only(), None);
+    let stop_at_ten = |done: usize, _: usize| {
+        seen.fetch_max(done, Ordering::Relaxed);
+        if done >= 10 {
+            cancel.store(true, Ordering::Relaxed);
+        }
+    };
+    let control =
+        Control { cancel: Some(Arc::clone(&cancel)), progress: Some(&stop_at_ten), ..Control::default() };
+    let error = index.refresh(&control).err().unwrap();
+    assert_eq!(error.kind(), toolcrib_workspace::ErrorKind::Cancelled);
+    // No more than what was being read at that moment.
+    assert!(seen.load(Ordering::Relaxed) < 100, "{seen:?}");
+    assert_eq!(index.refresh(&Control::default()).unwrap().report().files, 2_000);
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_read_is_one_version_or_the_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("busy.py");
+    let version =
+        |number: usize| format!("def version_{number}():\n    pass\n{}", "x = 1\n".repeat(number % 300));
+    std::fs::write(&path, version(0)).unwrap();
+    let index = CodeIndex::open(Workspace::open(dir.path()).unwrap().read_only(), None);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            for number in 0..400 {
+                std::fs::write(&path, version(number)).unwrap();
+            }
+            done.store(true, Ordering::Release);
+        });
+        while !done.load(Ordering::Acquire) {
+            let snapshot = index.refresh(&Control::default()).unwrap();
+            // Torn writes are the writer's: what is there is read as it is, and the facts are those of its hash.
+            if let Some(entry) = snapshot.file("busy.py")
+                && let Some(source) = snapshot.source(entry)
+            {
+                let facts = snapshot.facts(entry).unwrap();
+                assert_eq!(*facts, extract(&source, entry.language).unwrap());
+            }
+        }
+    });
+    let snapshot = index.refresh(&Control::default()).unwrap();
+    let facts = snapshot.facts(snapshot.file("busy.py").unwrap()).unwrap();
+    assert_eq!(facts.text(facts.definitions[0].name), "version_399");
 }

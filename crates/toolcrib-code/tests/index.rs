@@ -124,7 +124,7 @@ fn indexing_can_be_cancelled_and_tells_how_far_it_is() {
         cancel.store(true, Ordering::Relaxed);
     };
     let control =
-        Control { cancel: Some(Arc::clone(&cancel)), progress: Some(&progress), include_ignored: false };
+        Control { cancel: Some(Arc::clone(&cancel)), progress: Some(&progress), ..Control::default() };
     let error = index.refresh(&control).err().unwrap();
     assert_eq!(error.kind(), toolcrib_workspace::ErrorKind::Cancelled);
     assert!(seen.load(Ordering::Relaxed) < 50);

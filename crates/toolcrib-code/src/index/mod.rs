@@ -30,7 +30,12 @@ pub struct Control<'a> {
     pub progress: Option<&'a (dyn Fn(usize, usize) + Sync)>,
     /// Also files that ignore rules leave out.
     pub include_ignored: bool,
+    /// How many source files to read at most; without it, [`MAX_FILES`].
+    pub max_files: Option<usize>,
 }
+
+/// More source files than these are not read, unless told otherwise: they would be most of a machine's memory.
+pub const MAX_FILES: usize = 200_000;
 
 impl Control<'_> {
     pub(crate) fn is_cancelled(&self) -> bool {

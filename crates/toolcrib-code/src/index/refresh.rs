@@ -17,6 +17,8 @@ use crate::lang::Language;
 
 /// So many files are read before what they gave is stored.
 const BATCH: usize = 512;
+/// With more files to read than these, facts are kept in the store only and loaded when they are asked for.
+const MAX_HELD: usize = 20_000;
 /// More files without facts than these are only counted.
 const MAX_NOTES: usize = 20;
 
@@ -82,13 +84,14 @@ impl<'a> Sweep<'a> {
         let Sorted { mut kept, todo, gone, was_plain } = self.sort_out(found.files, before, &plain);
         plain.retain(|path, _| was_plain.contains(path));
         let (total, done) = (todo.len(), AtomicUsize::new(0));
+        let hold = total <= MAX_HELD || self.store.is_none();
         let mut reread = 0;
         for batch in todo.chunks(BATCH) {
             let look = |(file, known): &(FoundFile, Option<Arc<FileEntry>>)| {
                 if control.is_cancelled() {
                     return None;
                 }
-                let made = self.read(file, known.as_ref());
+                let made = self.read(file, known.as_ref(), hold);
                 let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                 if let Some(progress) = control.progress {
                     progress(done, total);
@@ -151,7 +154,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// Reads one file; none if it is not source, or gone.
-    fn read(&self, file: &FoundFile, known: Option<&Arc<FileEntry>>) -> Option<Made> {
+    fn read(&self, file: &FoundFile, known: Option<&Arc<FileEntry>>, hold: bool) -> Option<Made> {
         let stamp = Stamp::of(&file.stat);
         let doubtful = stamp.is_doubtful(self.now);
         let by_name = Language::of_path(&file.path);
@@ -189,7 +192,7 @@ impl<'a> Sweep<'a> {
             Ok(facts) => {
                 let (names, parse_errors) = (names_of(&facts), facts.parse_errors);
                 let encoded = self.store.map(|_| facts.encode());
-                let loaded = OnceLock::from(Some(Arc::new(facts)));
+                let loaded = if hold { OnceLock::from(Some(Arc::new(facts))) } else { OnceLock::new() };
                 done(entry(language, data.hash, Content::Facts { names, parse_errors, loaded }), encoded)
             }
             Err(why) => done(entry(language, data.hash, Content::Skipped(why)), None),

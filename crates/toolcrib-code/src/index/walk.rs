@@ -2,20 +2,20 @@
 
 use std::collections::HashSet;
 
-use toolcrib_workspace::search::{Files, WalkOptions, WalkRoot, files};
+use toolcrib_workspace::search::{Files, Notice, WalkOptions, WalkRoot, files};
 use toolcrib_workspace::{DirLocation, ReadWorkspace, Result};
 
-use super::Control;
+use super::{Control, MAX_FILES};
 use crate::lang::Language;
 
-/// More files than these are not looked at.
-const MAX_FILES: usize = 1_000_000;
+/// More files than these, of any kind, are not looked at.
+const MAX_ENTRIES: usize = 1_000_000;
 
 /// Every file that may be source, by path.
 pub(super) fn sweep(workspace: &ReadWorkspace, control: &Control<'_>) -> Result<Files> {
     let options = WalkOptions {
         include_ignored: control.include_ignored,
-        max_entries: MAX_FILES,
+        max_entries: MAX_ENTRIES,
         cancel: control.cancel.clone(),
         ..WalkOptions::default()
     };
@@ -28,6 +28,13 @@ pub(super) fn sweep(workspace: &ReadWorkspace, control: &Control<'_>) -> Result<
     all.files.sort_by(|a, b| a.path.cmp(&b.path));
     let mut seen = HashSet::new();
     all.files.retain(|file| seen.insert(file.path.clone()));
+    let most = control.max_files.unwrap_or(MAX_FILES);
+    if all.files.len() > most {
+        let left_out = all.files.len() - most;
+        let text = format!("{left_out} of the source files are not read: more than {most}");
+        all.notices.push(Notice(text));
+        all.files.truncate(most);
+    }
     Ok(all)
 }
 

@@ -58,7 +58,8 @@ impl CodeEngine {
 
 /// How to work, stopping when the call is given up.
 pub(crate) fn control(include_ignored: Option<bool>, stop: &Stop) -> Control<'static> {
-    Control { cancel: Some(stop.flag()), progress: None, include_ignored: include_ignored == Some(true) }
+    let include_ignored = include_ignored == Some(true);
+    Control { cancel: Some(stop.flag()), include_ignored, ..Control::default() }
 }
 
 /// What an answer stands on, where that is worth a word.
