@@ -157,3 +157,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_manifest_counts_as_much_as_source() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "Cargo.toml", FILES[0].1[0]);
+    write(dir.path(), "src/lib.rs", "pub fn area() {}\n");
+    write(dir.path(), "tests/it.rs", "use one::area;\nfn f() { area(); }\n");
+    let index = CodeIndex::open(Workspace::open(dir.path()).unwrap().read_only(), None);
+    let program = Program::new(index.refresh(&Control::default()).unwrap());
+    let resolved = |program: &Program| {
+        let all = answers(program, false);
+        all.iter().filter(|line| line.starts_with("tests/it.rs") && line.contains("src/lib.rs:7")).count()
+    };
+    assert_eq!(resolved(&program), 2, "{:?}", answers(&program, false));
+    write(dir.path(), "Cargo.toml", FILES[0].1[1]);
+    let program = program.renewed(index.refresh(&Control::default()).unwrap());
+    assert_eq!(resolved(&program), 0, "{:?}", answers(&program, false));
+}
