@@ -1,9 +1,10 @@
 //! What another tool says about the same code, as it is written down in a SCIP file.
 //!
-//! rust-analyzer, scip-typescript, scip-python and others write such files: for every file the places where a symbol is
-//! defined or used. Here they are read, bounded in size, and turned from lines and columns into bytes of the source. The
-//! accuracy of our own answers is measured against them.
+//! rust-analyzer, scip-typescript, scip-python and others write such files: for every file the places where a
+//! symbol is defined or used. Here they are read, bounded in size, and turned from lines and columns into
+//! bytes of the source. The accuracy of our own answers is measured against them.
 
+mod overlay;
 mod place;
 mod symbol;
 
@@ -15,6 +16,7 @@ use protobuf::{CodedInputStream, Message};
 use scip::types::occurrence::Typed_range;
 use scip::types::{Document as Written, Occurrence as WrittenOccurrence, PositionEncoding, SymbolRole};
 
+pub use overlay::{Overlay, Refused};
 pub use place::{Encoding, Range};
 pub use symbol::{Class, Descriptor, Suffix, descriptors};
 
@@ -45,7 +47,8 @@ impl fmt::Display for ScipError {
 
 impl std::error::Error for ScipError {}
 
-/// A symbol of an index, by its place in the table. A symbol that is local to a document is one of that document only.
+/// A symbol of an index, by its place in the table. A symbol that is local to a document is one of that
+/// document only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SymbolId(u32);
 
@@ -137,7 +140,8 @@ impl ScipIndex {
         (0..self.symbols.len() as u32).map(SymbolId)
     }
 
-    /// Where a symbol is defined: documents, and occurrences in them. Nowhere if it is one of another package.
+    /// Where a symbol is defined: documents, and occurrences in them. Nowhere if it is one of another
+    /// package.
     pub fn definitions(&self, id: SymbolId) -> impl Iterator<Item = (&Document, &Occurrence)> {
         let places = self.symbols.get(id.0 as usize).map_or(&[][..], |entry| entry.definitions.as_slice());
         places.iter().filter_map(|(document, occurrence)| {

@@ -87,3 +87,130 @@ fn columns_become_bytes() {
     assert_eq!(at(0, 0, 6, Encoding::Utf8), None);
     assert_eq!(at(9, 0, 0, Encoding::Utf8), None);
 }
+
+mod overlay {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use toolcrib_workspace::Workspace;
+
+    use super::super::*;
+    use super::{index, occurrence};
+    use crate::index::{CodeIndex, Control, Snapshot};
+
+    const F: &str = "tool npm pkg 1.0 `a.ts`/f().";
+    const A: &str = "export function f() {}\nfunction g() { return f(); }\n";
+    const B: &str = "import { f as other } from \"./a\";\nother();\nnew Other();\n";
+
+    fn snapshot(dir: &Path, files: &[(&str, &str)]) -> Arc<Snapshot> {
+        for (path, text) in files {
+            let path = dir.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let workspace = Workspace::open(dir).unwrap().read_only();
+        CodeIndex::open(workspace, None).refresh(&Control::default()).unwrap()
+    }
+
+    fn both() -> ScipIndex {
+        let a = vec![occurrence(&[0, 16, 17], F, true), occurrence(&[1, 22, 23], F, false)];
+        let b = vec![occurrence(&[0, 9, 10], F, false), occurrence(&[1, 0, 5], F, false)];
+        index(&[("a.ts", a), ("b.ts", b)])
+    }
+
+    #[test]
+    fn a_use_leads_to_its_definition() {
+        let dir = tempfile::tempdir().unwrap();
+        let now = snapshot(dir.path(), &[("a.ts", A), ("b.ts", B)]);
+        let overlay = Overlay::new(&both(), &now, "");
+        assert_eq!(overlay.len(), 2);
+        let of = |path: &str, offset| overlay.definition_of(&now, path, offset);
+        assert_eq!(of("a.ts", 45), Some(vec![("a.ts", 16)]));
+        // Under its other name too.
+        assert_eq!(of("b.ts", 34), Some(vec![("a.ts", 16)]));
+        // A definition is no use, and the rest is nothing.
+        assert_eq!(of("a.ts", 16), None);
+        assert_eq!(of("b.ts", 41), None);
+        assert_eq!(of("c.ts", 0), None);
+    }
+
+    #[test]
+    fn paths_can_count_from_a_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let now = snapshot(dir.path(), &[("pkg/a.ts", A), ("pkg/b.ts", B)]);
+        let overlay = Overlay::new(&both(), &now, "pkg/");
+        assert_eq!(overlay.definition_of(&now, "pkg/a.ts", 45), Some(vec![("pkg/a.ts", 16)]));
+        assert_eq!(Overlay::new(&both(), &now, "").len(), 0);
+    }
+
+    #[test]
+    fn it_ends_with_the_content_it_was_compared_with() {
+        let dir = tempfile::tempdir().unwrap();
+        let then = snapshot(dir.path(), &[("a.ts", A), ("b.ts", B)]);
+        let overlay = Overlay::new(&both(), &then, "");
+        // A definition in a changed file is not where it was, though the use is.
+        let now = snapshot(dir.path(), &[("a.ts", &format!("\n{A}"))]);
+        assert_eq!(overlay.definition_of(&now, "a.ts", 45), None);
+        assert_eq!(overlay.definition_of(&now, "b.ts", 34), None);
+        assert!(overlay.holds("b.ts", &now.file("b.ts").unwrap().hash));
+        assert!(!overlay.holds("a.ts", &now.file("a.ts").unwrap().hash));
+        // As it was, it holds again.
+        let again = snapshot(dir.path(), &[("a.ts", A)]);
+        assert_eq!(overlay.definition_of(&again, "b.ts", 34), Some(vec![("a.ts", 16)]));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let refused = |files: &[(&str, &str)], index: &ScipIndex| {
+            let now = snapshot(dir.path(), files);
+            let overlay = Overlay::new(index, &now, "");
+            overlay.refused().map(|(_, why)| why).collect::<Vec<_>>()
+        };
+        assert_eq!(refused(&[("a.ts", A)], &both()), [Refused::NoFile]);
+        let renamed = A.replace("f()", "h()");
+        assert_eq!(refused(&[("a.ts", &renamed), ("b.ts", B)], &both()), [Refused::OtherText]);
+        assert_eq!(refused(&[("a.ts", "let f;")], &both()), [Refused::NoPlace]);
+        let silent = index(&[("a.ts", vec![occurrence(&[0, 16, 17], "tool npm other 1 f().", false)])]);
+        assert_eq!(refused(&[("a.ts", A)], &silent), [Refused::NothingToCompare]);
+    }
+
+    #[test]
+    fn a_single_place_that_is_another_is_left_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = format!("{A}{}", "f();\n".repeat(300));
+        let mut places = vec![occurrence(&[0, 16, 17], F, true)];
+        places.extend((2..302).map(|line| occurrence(&[line, 0, 1], F, false)));
+        let made = index(&[("a.ts", places)]);
+        let edited = text.replacen("f();\nf();", "g();\nf();", 1);
+        let now = snapshot(dir.path(), &[("a.ts", &edited)]);
+        let overlay = Overlay::new(&made, &now, "");
+        let first = A.len() as u32;
+        assert_eq!(overlay.definition_of(&now, "a.ts", first), None);
+        assert_eq!(overlay.definition_of(&now, "a.ts", first + 5), Some(vec![("a.ts", 16)]));
+    }
+
+    #[test]
+    fn a_constructor_is_written_as_its_class() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = "class Other { constructor() {} }\nnew Other();\n";
+        let made = "tool npm pkg 1.0 `a.ts`/Other#`<constructor>`().";
+        let places = vec![occurrence(&[0, 14, 25], made, true), occurrence(&[1, 4, 9], made, false)];
+        let now = snapshot(dir.path(), &[("a.ts", text)]);
+        let overlay = Overlay::new(&index(&[("a.ts", places)]), &now, "");
+        assert_eq!(overlay.definition_of(&now, "a.ts", 37), Some(vec![("a.ts", 14)]));
+    }
+
+    #[test]
+    fn a_local_is_the_same_everywhere() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = "let one = 1;\none + one;\n";
+        let x = "local 0";
+        let places = vec![occurrence(&[0, 4, 7], x, true), occurrence(&[1, 0, 3], x, false)];
+        let now = snapshot(dir.path(), &[("a.ts", text)]);
+        let overlay = Overlay::new(&index(&[("a.ts", places.clone())]), &now, "");
+        assert_eq!(overlay.definition_of(&now, "a.ts", 13), Some(vec![("a.ts", 4)]));
+        let now = snapshot(dir.path(), &[("a.ts", &text.replace("let one", "let two"))]);
+        assert!(Overlay::new(&index(&[("a.ts", places)]), &now, "").is_empty());
+    }
+}
