@@ -9,7 +9,7 @@ const HELP: &str = "\
 --set SET        dev or unseen
 --language LANG  rust, python or typescript
 --json FILE      all numbers as JSON
---cases KIND     single cases of the dev set: wrong, likely (right ones that are only likely), missed, unknown,
+--cases KIND     single cases of the dev set: wrong, missed, unknown, likely (right, but only likely),
                  definitions, imports
 --class CLASS    only cases of function, type, method, field or constant
 --group TEXT     only groups of cases with this in their title

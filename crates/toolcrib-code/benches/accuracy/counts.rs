@@ -75,6 +75,9 @@ pub(crate) struct Counts {
     /// Imports of something outside that we lead inside.
     pub strayed: usize,
     pub outside: usize,
+    /// Documents that the truth holds for by itself, and the references that it answers there.
+    pub overlaid: usize,
+    pub overlay: Share,
     pub word_pairs: usize,
     pub word_right: usize,
     pub word_found: usize,
@@ -137,7 +140,8 @@ impl Share {
     }
 
     fn json(self) -> Value {
-        json!({ "share": ratio(self.right, self.all), "all": self.all, "right": self.right, "wrong": self.wrong })
+        let share = ratio(self.right, self.all);
+        json!({ "share": share, "all": self.all, "right": self.right, "wrong": self.wrong })
     }
 
     fn text(self) -> String {
@@ -158,6 +162,7 @@ impl Counts {
         }
         self.import_names = self.import_names.plus(other.import_names);
         self.import_modules = self.import_modules.plus(other.import_modules);
+        self.overlay = self.overlay.plus(other.overlay);
         for (sum, part) in [
             (&mut self.documents, other.documents),
             (&mut self.lines, other.lines),
@@ -166,6 +171,7 @@ impl Counts {
             (&mut self.macro_made, other.macro_made),
             (&mut self.strayed, other.strayed),
             (&mut self.outside, other.outside),
+            (&mut self.overlaid, other.overlaid),
             (&mut self.word_pairs, other.word_pairs),
             (&mut self.word_right, other.word_right),
             (&mut self.word_found, other.word_found),
@@ -230,6 +236,12 @@ impl Counts {
             self.strayed
         );
         println!(
+            "  overlay      {} of {} documents; references {}",
+            self.overlaid,
+            self.documents,
+            self.overlay.text()
+        );
+        println!(
             "  word match   P {} R {}; definitions per answer of ours: {:.2}",
             shown(self.word_right, self.word_pairs),
             shown(self.word_found, self.word_uses),
@@ -268,6 +280,7 @@ impl Counts {
                 "names": self.import_names.json(), "modules": self.import_modules.json(),
                 "outside": self.outside, "outside_led_inside": self.strayed,
             },
+            "overlay": { "documents": self.overlaid, "references": self.overlay.json() },
             "word_match": {
                 "precision": ratio(self.word_right, self.word_pairs),
                 "recall": ratio(self.word_found, self.word_uses),

@@ -1,7 +1,7 @@
 //! How often the resolver is right, against what rust-analyzer, pyright and the TypeScript compiler say.
 //!
-//! `scripts/accuracy` brings sources and truth; then, for one repository in seconds:
-//! `cargo bench -p toolcrib-code --bench accuracy -- --repo flask`. What is counted, and how: README.md beside this.
+//! `scripts/accuracy` brings sources and truth; then, for one repository in seconds: `cargo bench -p
+//! toolcrib-code --bench accuracy -- --repo flask`. What is counted, and how: README.md beside this.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,6 +19,8 @@ mod cases;
 mod counts;
 mod definitions;
 mod imports;
+mod overlay;
+mod quirks;
 mod references;
 mod repositories;
 mod truth;
@@ -55,6 +57,7 @@ fn measure(repository: &Repository, args: &Args) -> Counts {
     definitions::score(&program, &truth, &mut counts, cases.as_mut());
     imports::score(&program, &truth, &mut counts, cases.as_mut());
     words::score(&truth, &mut counts);
+    overlay::score(&program, &truth, &mut counts);
     println!(
         "\n{} {} {}: {} documents, {} lines; index {} ms, answers {} ms",
         repository.set,

@@ -115,7 +115,8 @@ pub(crate) fn is_name(source: &[u8], span: Span) -> bool {
     first.is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$' | b'#' | 0x80..))
 }
 
-/// The new name in `old as new`: for the truth another use of the old one, but nobody would look for it there.
+/// The new name in `old as new`: for the truth another use of the old one, but nobody would look for it
+/// there.
 fn is_alias(truth: &Truth, file: u32, start: u32) -> bool {
     let known = &truth.files[&file];
     let before = known.source[..start as usize].trim_ascii_end();

@@ -6,7 +6,6 @@ use toolcrib_code::facts::{LineTable, Span};
 use toolcrib_code::resolve::Program;
 use toolcrib_code::scip::{Class, ScipIndex, SymbolId, descriptors};
 
-use crate::counts::class_of;
 use crate::repositories::Repository;
 
 /// A file of the program and a byte in it.
@@ -35,10 +34,10 @@ pub(crate) struct FileTruth {
 }
 
 pub(crate) struct Truth {
-    index: ScipIndex,
+    pub index: ScipIndex,
     /// Indexed documents only: of others nothing is known, so nothing is counted there.
     pub files: BTreeMap<u32, FileTruth>,
-    definitions: HashMap<SymbolId, Vec<Position>>,
+    pub definitions: HashMap<SymbolId, Vec<Position>>,
     classes: HashMap<SymbolId, Class>,
     /// What the symbols of the repository itself begin with.
     own: HashSet<String>,
@@ -93,76 +92,8 @@ impl Truth {
         truth.check(repository, program, outside);
         truth.own =
             truth.definitions.keys().map(|symbol| package(truth.index.symbol(*symbol)).to_owned()).collect();
-        truth.construct();
-        if truth.language == "python" {
-            truth.mute_wildcards(program);
-            truth.redefine(program);
-        }
+        truth.set_right(program);
         truth
-    }
-
-    /// scip-typescript: at `new T` only the constructor is used. It is a use of `T` as well.
-    fn construct(&mut self) {
-        for known in self.files.values_mut() {
-            for place in known.places.values_mut() {
-                let class_of = |symbol: &SymbolId| {
-                    let text = self.index.symbol(*symbol).strip_suffix("`<constructor>`().")?;
-                    self.index.find(text)
-                };
-                let classes: Vec<_> = place.uses.iter().filter_map(class_of).collect();
-                place.uses.extend(classes);
-            }
-        }
-    }
-
-    /// scip-python: what comes by `from x import *` is taken for the first name of `x`. That says nothing.
-    fn mute_wildcards(&mut self, program: &Program) {
-        let mut wrong = Vec::new();
-        for (file, known) in &self.files {
-            let Some(facts) = program.facts(*file) else { continue };
-            let names = facts.imports.iter().flat_map(|import| &import.names);
-            let aliases: HashSet<&str> = names.map(|name| facts.text(name.alias)).collect();
-            for (start, place) in &known.places {
-                // Of `name as alias` all is one place.
-                let text = place.span.of(&known.source).split(|byte| byte.is_ascii_whitespace()).next();
-                let text = std::str::from_utf8(text.unwrap_or_default()).unwrap_or_default();
-                for symbol in &place.uses {
-                    let is_named = class_of(self.class(*symbol)).is_some() && self.name(*symbol) != text;
-                    if is_named && !aliases.contains(text) {
-                        wrong.push((*file, *start, *symbol));
-                    }
-                }
-            }
-        }
-        for (file, start, symbol) in wrong {
-            let place = self.files.get_mut(&file).unwrap().places.get_mut(&start).unwrap();
-            place.uses.retain(|one| *one != symbol);
-        }
-    }
-
-    /// scip-python: of several definitions of one name (overloads, a class for each test) the later are uses of the
-    /// first. All are definitions.
-    fn redefine(&mut self, program: &Program) {
-        let mut again = Vec::new();
-        for (file, known) in &self.files {
-            for definition in program.facts(*file).iter().flat_map(|facts| &facts.definitions) {
-                let is_code = definition.kind.is_callable() || definition.kind.is_type();
-                let place = known.places.get(&definition.name_start).filter(|_| is_code);
-                for symbol in place.iter().flat_map(|place| &place.uses) {
-                    if self.name(*symbol).as_bytes()
-                        == place.map_or(&[][..], |one| one.span.of(&known.source))
-                    {
-                        again.push((*file, definition.name_start, *symbol));
-                    }
-                }
-            }
-        }
-        for (file, start, symbol) in again {
-            self.definitions.entry(symbol).or_default().push((file, start));
-            let place = self.files.get_mut(&file).unwrap().places.get_mut(&start).unwrap();
-            place.uses.retain(|one| *one != symbol);
-            place.again.push(symbol);
-        }
     }
 
     /// A truth that does not cover the sources, or was made of others, gives numbers that mean nothing.
@@ -218,11 +149,12 @@ impl Truth {
         self.files.get(&file)?.places.get(&start)
     }
 
-    /// Whether it says nothing to have this symbol: the tools write something of the kind where they do not know.
+    /// Whether it says nothing to have this symbol: the tools write something of the kind where they do not
+    /// know.
     pub(crate) fn is_mute(&self, symbol: SymbolId) -> bool {
-        // An import that scip-python could not follow is a local that is defined nowhere, and a module that it names
-        // by a relative path has a name that is defined nowhere; Rust's `Self` is a symbol of its own, and what a macro
-        // makes is defined at no place.
+        // An import that scip-python could not follow is a local that is defined nowhere, and a module that
+        // it names by a relative path has a name that is defined nowhere; Rust's `Self` is a symbol of its
+        // own, and what a macro makes is defined at no place.
         let is_own = |text: &str| text.starts_with("local ") || self.own.contains(package(text));
         self.definitions(symbol).is_empty() && is_own(self.text(symbol))
     }
