@@ -171,7 +171,7 @@ fn shown(files: &[Arc<FileEntry>], candidate: &Candidate) -> Option<SymbolHit> {
 }
 
 /// A name as it is looked for.
-struct Wanted {
+pub(crate) struct Wanted {
     name: String,
     lower: String,
     humps: Vec<String>,
@@ -179,7 +179,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn of(query: &str) -> Self {
+    pub(crate) fn of(query: &str) -> Self {
         let mut parts: Vec<String> = query
             .trim()
             .trim_end_matches("()")
@@ -191,6 +191,11 @@ impl Wanted {
         let name = parts.pop().unwrap_or_default();
         let lower = name.to_lowercase();
         Self { humps: humps(&name), lower, name, parents: parts }
+    }
+
+    /// The last part: the name itself.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     fn score(&self, name: &str) -> Option<u32> {
@@ -227,7 +232,7 @@ impl Wanted {
         self.lower.len() > 1 && initials.starts_with(&self.lower)
     }
 
-    fn parents_fit(&self, facts: &FileFacts, id: DefId) -> bool {
+    pub(crate) fn parents_fit(&self, facts: &FileFacts, id: DefId) -> bool {
         let mut at = facts.definition(id).map(|definition| definition.parent).unwrap_or_default();
         let owner =
             facts.definition(id).map(|definition| facts.type_text(definition.owner)).unwrap_or_default();

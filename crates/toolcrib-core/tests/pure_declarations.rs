@@ -191,8 +191,46 @@ fn a_union_at_the_root_becomes_one_object() {
     let root = &declared[0]["input_schema"];
     assert_eq!(root["properties"]["kind"]["enum"], json!(["a", "b"]));
     assert_eq!(root["required"], json!(["kind"]));
-    assert_eq!(root["additionalProperties"], false);
     assert!(root["properties"]["x"].is_object() && root["properties"]["y"].is_object());
+}
+
+#[test]
+fn what_goes_without_saying_is_left_out() {
+    let schema = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "path": {"type": "string", "description": "(The file.)"},
+            "limit": {"type": "integer", "description": "Default 20.", "minimum": 1, "maximum": 1000},
+            "level": {"type": "integer", "minimum": 2, "maximum": 9},
+            "edits": {"type": "array", "description": "In order.", "minItems": 1, "items": {
+                "type": "object", "description": "One edit.", "additionalProperties": false,
+                "properties": {"old": {"type": "string"}}}},
+            "env": {"type": "object", "additionalProperties": {"type": "string"}}
+        },
+        "required": ["path"]
+    });
+    let mut named = tool(schema.clone());
+    named.title = "Grep".into();
+    let mcp = declarations(Format::Mcp, &[named]);
+    assert!(mcp["tools"][0].get("title").is_none());
+    assert_eq!(
+        mcp["tools"][0]["inputSchema"],
+        json!({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string"},
+                "limit": {"type": "integer", "description": "Default 20."},
+                "level": {"type": "integer", "minimum": 2, "maximum": 9},
+                "edits": {"type": "array", "description": "In order.", "items": {
+                    "type": "object", "properties": {"old": {"type": "string"}}}},
+                "env": {"type": "object", "additionalProperties": {"type": "string"}}
+            },
+            "required": ["path"]
+        })
+    );
+    let strict = declarations(Format::OpenAiStrict, &[tool(schema)]);
+    assert_eq!(strict[0]["function"]["parameters"]["additionalProperties"], false);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! To add a tool: write its folder, add one line to [`register_builtins`].
 
 pub mod apply_patch;
+pub mod build_dependency_graph;
 pub mod command_input;
 pub mod command_output;
 pub mod delete_file;
@@ -10,6 +11,8 @@ pub mod detect_project_type;
 pub mod edit_file;
 pub mod extract_conventions;
 pub mod find_references;
+pub mod get_codebase_map;
+pub mod get_imports_exports;
 pub mod get_project_overview;
 pub mod get_symbol_info;
 pub mod glob;
@@ -62,6 +65,9 @@ pub fn register_builtins(registry: &Registry, workspace: &ReadWorkspace) -> Resu
     registry.register(get_symbol_info::GetSymbolInfo)?;
     registry.register(resolve_symbol::ResolveSymbol)?;
     registry.register(find_references::FindReferences)?;
+    registry.register(get_codebase_map::GetCodebaseMap)?;
+    registry.register(get_imports_exports::GetImportsExports)?;
+    registry.register(build_dependency_graph::BuildDependencyGraph)?;
     registry.register(undo_changes::UndoChanges)?;
     registry.register(todo_write::TodoWrite)?;
     registry.register(todo_read::TodoRead)?;

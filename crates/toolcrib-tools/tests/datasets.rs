@@ -170,9 +170,12 @@ macro_rules! datasets {
 }
 
 datasets!(
+    build_dependency_graph,
     detect_project_type,
     extract_conventions,
     find_references,
+    get_codebase_map,
+    get_imports_exports,
     get_project_overview,
     get_symbol_info,
     list_projects,

@@ -8,7 +8,7 @@ mod catalog;
 mod commands;
 mod conventions;
 mod detect;
-mod language;
+pub(crate) mod language;
 mod list;
 mod manifest;
 mod node;

@@ -4,7 +4,10 @@
 //! with several definitions is answered with all of them, and uses that could not be resolved are counted.
 
 mod docs;
+pub mod graph;
+pub mod imports;
 mod info;
+pub mod map;
 mod meaning;
 mod members;
 mod names;

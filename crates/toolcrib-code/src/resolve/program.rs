@@ -122,6 +122,11 @@ impl Program {
         renewed
     }
 
+    /// Whether nothing has changed since another, so that what was worked out from it still holds.
+    pub fn is_as(&self, other: &Program) -> bool {
+        Arc::ptr_eq(&self.known, &other.known)
+    }
+
     fn manifests_are_fresh(&self, snapshot: &Snapshot) -> bool {
         let read = self.known.manifests.lock().unwrap_or_else(PoisonError::into_inner);
         read.iter().all(|(path, before)| snapshot.read(path).map(|content| Hash::of(&content)) == *before)

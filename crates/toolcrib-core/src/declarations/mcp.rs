@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 
 use super::ToolView;
+use super::lean::is_the_name;
 use crate::schema::inline_refs;
 
 pub(super) fn declarations(tools: &[ToolView]) -> Value {
@@ -16,13 +17,14 @@ fn tool(tool: &ToolView) -> Value {
     if let Some(object) = schema.as_object_mut() {
         object.entry("type").or_insert_with(|| json!("object"));
     }
-    let mut out = json!({
-        "name": tool.name,
-        "title": tool.title,
-        "description": tool.description,
-        "inputSchema": schema,
-    });
+    let mut out = json!({ "name": tool.name });
     if let Some(object) = out.as_object_mut() {
+        // A client without a title shows the name.
+        if !is_the_name(&tool.title, &tool.name) {
+            object.insert("title".into(), json!(tool.title));
+        }
+        object.insert("description".into(), json!(tool.description));
+        object.insert("inputSchema".into(), schema);
         if let Some(output) = &tool.output_schema {
             object.insert("outputSchema".into(), inline_refs(output));
         }

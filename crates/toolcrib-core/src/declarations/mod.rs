@@ -7,6 +7,7 @@ mod anthropic;
 mod gemini;
 mod gemini_legacy;
 mod langchain;
+mod lean;
 mod mcp;
 mod openai;
 mod openai_strict;
@@ -118,6 +119,12 @@ impl FromStr for Format {
 /// The declarations of `tools` for one API, in the order given: prompt caches depend on it.
 #[must_use]
 pub fn declarations(format: Format, tools: &[ToolView]) -> Value {
+    let mut shown = tools.to_vec();
+    // What is generated under constraints needs to be told all of them.
+    if !matches!(format, Format::OpenAiStrict | Format::OpenAiResponses) {
+        shown.iter_mut().for_each(|tool| lean::lean(&mut tool.input_schema));
+    }
+    let tools = shown.as_slice();
     match format {
         Format::Gemini => gemini::declarations(tools),
         Format::GeminiLegacy => gemini_legacy::declarations(tools),

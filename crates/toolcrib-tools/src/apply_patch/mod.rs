@@ -28,7 +28,7 @@ pub struct ApplyPatch;
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The patch.
+    /// (The patch.)
     pub patch: String,
 }
 

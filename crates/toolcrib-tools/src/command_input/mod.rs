@@ -36,11 +36,11 @@ impl CommandInput {
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// Its `process_id`.
+    /// (Its `process_id`.)
     pub process_id: String,
-    /// The text.
+    /// (The text.)
     pub input: String,
-    /// Close stdin after it.
+    /// Then close stdin.
     pub eof: Option<bool>,
 }
 

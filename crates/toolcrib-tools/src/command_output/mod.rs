@@ -21,9 +21,9 @@ pub struct CommandOutput;
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// Its `process_id`.
+    /// (Its `process_id`.)
     pub process_id: String,
-    /// Seconds to wait for output or the end.
+    /// Seconds to wait.
     #[schemars(range(min = 0.0, max = 300.0))]
     pub wait: Option<f64>,
 }

@@ -21,9 +21,9 @@ pub struct DeleteFile;
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file or folder.
+    /// (The file or folder.)
     pub path: String,
-    /// A folder with all in it.
+    /// (A folder with all in it.)
     pub recursive: Option<bool>,
 }
 

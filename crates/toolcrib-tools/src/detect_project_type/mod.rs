@@ -17,7 +17,7 @@ pub struct DetectProjectType;
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The folder; default: all.
+    /// (The folder; default: all.)
     pub path: Option<String>,
 }
 

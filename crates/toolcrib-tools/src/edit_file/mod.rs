@@ -23,16 +23,16 @@ pub struct EditFile;
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditInput {
-    /// As above.
+    /// (As above.)
     pub old_string: String,
-    /// As above.
+    /// (As above.)
     pub new_string: String,
-    /// As above.
+    /// (As above.)
     pub replace_all: Option<bool>,
-    /// As above.
+    /// (As above.)
     #[schemars(range(min = 1))]
     pub near_line: Option<usize>,
-    /// As above.
+    /// (As above.)
     #[schemars(range(min = 1))]
     pub expected_count: Option<usize>,
 }
@@ -41,21 +41,21 @@ pub struct EditInput {
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file.
+    /// (The file.)
     pub path: String,
-    /// The text to replace.
+    /// (The text to replace.)
     pub old_string: Option<String>,
-    /// The text in its place.
+    /// (The text in its place.)
     pub new_string: Option<String>,
-    /// Every occurrence.
+    /// (Every occurrence.)
     pub replace_all: Option<bool>,
-    /// Of several, the one nearest to this line.
+    /// Of several, the nearest to this line.
     #[schemars(range(min = 1))]
     pub near_line: Option<usize>,
     /// Refuse unless there are so many.
     #[schemars(range(min = 1))]
     pub expected_count: Option<usize>,
-    /// Several instead, in order, all or none.
+    /// Several instead, all or none.
     #[schemars(length(min = 1))]
     pub edits: Option<Vec<EditInput>>,
 }

@@ -22,9 +22,9 @@ pub struct GetProjectOverview;
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The folder; default: all.
+    /// (The folder; default: all.)
     pub path: Option<String>,
-    /// Tokens at most (default 1500).
+    /// Tokens (default 1500).
     #[schemars(range(min = 50, max = 20_000))]
     pub budget: Option<usize>,
 }

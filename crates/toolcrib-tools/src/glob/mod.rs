@@ -57,11 +57,10 @@ impl OneOrMany {
 /// The order of the paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the words say it")]
 pub enum Sort {
-    /// The default.
     #[default]
     Path,
-    /// Newest first.
     Modified,
 }
 
@@ -69,18 +68,18 @@ pub enum Sort {
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// A pattern, or several.
+    /// (A pattern, or several.)
     pub pattern: OneOrMany,
-    /// The folder; default: all.
+    /// (The folder; default: all.)
     pub path: Option<String>,
-    /// The order.
+    /// `modified`: newest first.
     pub sort: Option<Sort>,
-    /// Also what .gitignore excludes.
+    /// (Also what .gitignore excludes.)
     pub include_ignored: Option<bool>,
-    /// At most (default 200).
+    /// (At most; default 200.)
     #[schemars(range(min = 1, max = 10_000))]
     pub limit: Option<usize>,
-    /// How many to skip.
+    /// (How many to skip.)
     pub offset: Option<usize>,
 }
 

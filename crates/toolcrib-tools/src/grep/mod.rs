@@ -24,13 +24,11 @@ pub struct Grep;
 /// What to show of the matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the words say it")]
 pub enum Mode {
-    /// Matching lines (default).
     #[default]
     Content,
-    /// Files with counts.
     Files,
-    /// The same, and the sum.
     Count,
 }
 
@@ -38,42 +36,42 @@ pub enum Mode {
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// What to search for.
+    /// (What to search for.)
     pub pattern: String,
-    /// The file or folder; default: all.
+    /// (The file or folder; default: all.)
     pub path: Option<String>,
-    /// Globs of files to search; `!` excludes.
+    /// Globs of files; `!` excludes.
     #[schemars(with = "OneOrMany")]
     #[serde(default)]
     pub include: Option<OneOrMany>,
-    /// A file type: rust, py, ts, md, …
+    /// `rust`, `py`, `ts`, `md`, …
     #[serde(rename = "type")]
     pub file_type: Option<String>,
-    /// What to show.
+    /// Lines (default), files with counts, or also their sum.
     pub mode: Option<Mode>,
-    /// Plain text, not a regex.
+    /// Not a regex.
     pub literal: Option<bool>,
-    /// Ignore case.
+    /// (Ignore case.)
     pub ignore_case: Option<bool>,
-    /// Whole words.
+    /// (Whole words.)
     pub word: Option<bool>,
-    /// Match across lines.
+    /// (Match across lines.)
     pub multiline: Option<bool>,
-    /// Lines before and after.
+    /// (Lines before and after.)
     #[schemars(range(max = 100))]
     pub context: Option<usize>,
-    /// Lines before.
+    /// (Lines before.)
     #[schemars(range(max = 100))]
     pub before: Option<usize>,
-    /// Lines after.
+    /// (Lines after.)
     #[schemars(range(max = 100))]
     pub after: Option<usize>,
-    /// Also what .gitignore excludes.
+    /// (Also what .gitignore excludes.)
     pub include_ignored: Option<bool>,
-    /// At most (default 100).
+    /// (At most; default 100.)
     #[schemars(range(min = 1, max = 10_000))]
     pub limit: Option<usize>,
-    /// How many to skip.
+    /// (How many to skip.)
     pub offset: Option<usize>,
 }
 

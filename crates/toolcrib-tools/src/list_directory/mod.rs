@@ -22,19 +22,19 @@ pub struct ListDirectory;
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The folder; default: all.
+    /// (The folder; default: all.)
     pub path: Option<String>,
-    /// Levels to show (default 1).
+    /// Levels (default 1).
     #[schemars(range(min = 1, max = 128))]
     pub depth: Option<usize>,
-    /// Show sizes.
+    /// (Show sizes.)
     pub sizes: Option<bool>,
-    /// Also what .gitignore excludes.
+    /// (Also what .gitignore excludes.)
     pub include_ignored: Option<bool>,
-    /// At most (default 500).
+    /// (At most; default 500.)
     #[schemars(range(min = 1, max = 10_000))]
     pub limit: Option<usize>,
-    /// How many to skip.
+    /// (How many to skip.)
     pub offset: Option<usize>,
 }
 

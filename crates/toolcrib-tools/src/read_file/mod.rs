@@ -29,14 +29,14 @@ pub struct ReadFile;
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file; may end in a range, `:10-20`.
+    /// May end in a range, `:10-20`.
     pub path: Option<String>,
-    /// Several files instead.
+    /// Several instead.
     #[schemars(length(min = 1, max = 50))]
     pub paths: Option<Vec<String>>,
-    /// The first line, from 1; negative: from the end.
+    /// First line; negative: from the end.
     pub offset: Option<i64>,
-    /// Lines at most.
+    /// (Lines at most.)
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
 }

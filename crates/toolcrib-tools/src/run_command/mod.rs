@@ -95,26 +95,26 @@ pub(crate) fn surroundings(workspace: &ReadWorkspace, cwd: Option<&str>) -> Surr
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The command, for `bash -c`.
+    /// For `bash -c`.
     pub command: Option<String>,
-    /// Or program and arguments, without a shell.
+    /// Or without a shell.
     #[schemars(length(min = 1))]
     pub argv: Option<Vec<String>>,
-    /// Where to run it.
+    /// (Where to run it.)
     pub cwd: Option<String>,
-    /// Seconds (default 60).
+    /// Seconds (default 60, at most 600).
     #[schemars(range(min = 0.001, max = 600.0))]
     pub timeout: Option<f64>,
-    /// Return at once; it runs on.
+    /// (Return at once; it runs on.)
     pub background: Option<bool>,
-    /// Seconds after which it goes on in the background.
+    /// Seconds until it goes to the background.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub yield_after: Option<f64>,
-    /// It needs the network.
+    /// (It needs the network.)
     pub network: Option<bool>,
-    /// It needs a terminal.
+    /// (It needs a terminal.)
     pub pty: Option<bool>,
-    /// What it is for, in a few words.
+    /// (What it is for, in a few words.)
     pub description: Option<String>,
 }
 

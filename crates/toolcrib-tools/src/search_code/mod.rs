@@ -29,22 +29,22 @@ pub struct SearchCode;
 #[derive(Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// A name.
+    /// (A name.)
     pub query: Option<String>,
-    /// Or code with `$NAME` for one node and `$$$NAME` for any number.
+    /// `$X` is one node, `$$$X` any number.
     pub pattern: Option<String>,
-    /// `function`, `method`, `class`, `struct`, `enum`, `trait`, `interface`, `type`, `constant`, …
+    /// `function`, `method`, `class`, …
     pub kind: Option<String>,
-    /// `rust`, `python`, `typescript`, …
+    /// (`rust`, `python`, `typescript`, …)
     pub language: Option<String>,
-    /// Only at or below this path, or matching this glob.
+    /// Folder, file or glob.
     pub path: Option<String>,
-    /// Most hits to return (30).
+    /// (At most; default 30.)
     #[schemars(range(min = 1, max = 500))]
     pub limit: Option<usize>,
-    /// Hits to pass over.
+    /// (How many to skip.)
     pub offset: Option<usize>,
-    /// Also ignored files.
+    /// (Also what .gitignore excludes.)
     pub include_ignored: Option<bool>,
 }
 

@@ -16,7 +16,7 @@ pub struct StopCommand;
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// Its `process_id`; absent: list all.
+    /// Absent: list all.
     pub process_id: Option<String>,
 }
 

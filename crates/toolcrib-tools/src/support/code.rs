@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use toolcrib_code::index::{CodeIndex, Control, IndexReport, Snapshot};
+use toolcrib_code::query::map::Uses;
 use toolcrib_code::resolve::Program;
 use toolcrib_core::{CallContext, ToolError};
 use toolcrib_workspace::ReadWorkspace;
@@ -21,12 +22,20 @@ struct Inner {
     index: OnceLock<CodeIndex>,
     /// What was worked out over the snapshot of the last call.
     program: Mutex<Option<Arc<Program>>>,
+    /// Who uses what, and the program it was worked out from.
+    uses: Mutex<Option<(Arc<Program>, Arc<Uses>)>>,
 }
 
 impl CodeEngine {
     /// For this workspace; what was read is kept in `cache`, if there is one.
     pub fn new(workspace: ReadWorkspace, cache: Option<PathBuf>) -> Self {
-        Self(Arc::new(Inner { workspace, cache, index: OnceLock::new(), program: Mutex::new(None) }))
+        Self(Arc::new(Inner {
+            workspace,
+            cache,
+            index: OnceLock::new(),
+            program: Mutex::default(),
+            uses: Mutex::default(),
+        }))
     }
 
     /// The code as it is now. Progress is told as the call's, and the call's end stops the work.
@@ -53,6 +62,17 @@ impl CodeEngine {
             None => Program::new(snapshot),
         };
         Ok(Arc::clone(kept.insert(Arc::new(program))))
+    }
+
+    /// Who uses what in a program, worked out anew only when the program is another than last time.
+    pub(crate) fn uses(&self, program: &Arc<Program>, control: &Control<'_>) -> Result<Arc<Uses>, ToolError> {
+        let lock = || self.0.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, uses)) = lock().as_ref().filter(|(before, _)| program.is_as(before)) {
+            return Ok(Arc::clone(uses));
+        }
+        let uses = Arc::new(Uses::of(program, control).map_err(|error| tool_error(&error))?);
+        *lock() = Some((Arc::clone(program), Arc::clone(&uses)));
+        Ok(uses)
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod errors;
 pub(crate) mod listing;
 pub(crate) mod outline;
 pub(crate) mod paths;
+pub(crate) mod places;
 pub(crate) mod project;
 pub(crate) mod roots;
 pub(crate) mod sessions;

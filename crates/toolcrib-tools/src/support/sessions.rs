@@ -21,11 +21,11 @@ const MAX_FILES: usize = 5_000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Todo {
-    /// What is to be done.
+    /// (What is to be done.)
     pub content: String,
-    /// Where it stands.
+    /// (Where it stands.)
     pub status: TodoStatus,
-    /// The task while it is being done: "Running the tests".
+    /// As "Running the tests".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_form: Option<String>,
 }
@@ -33,12 +33,10 @@ pub struct Todo {
 /// Where a task stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the words say it")]
 pub enum TodoStatus {
-    /// Not begun.
     Pending,
-    /// Being done; at most one task is.
     InProgress,
-    /// Done.
     Completed,
 }
 

@@ -17,7 +17,7 @@ pub struct TodoWrite;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// All tasks, in order; at most one is in_progress.
+    /// All tasks, in order.
     #[schemars(length(max = 200))]
     pub todos: Vec<Todo>,
 }

@@ -24,14 +24,11 @@ pub struct UndoChanges;
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the words say it")]
 pub enum Action {
-    /// List them.
     List,
-    /// Show what an undo would do.
     Preview,
-    /// Take them back.
     Undo,
-    /// Make undone ones again.
     Redo,
 }
 
@@ -39,23 +36,23 @@ pub enum Action {
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// What to do.
+    /// (What to do.)
     pub action: Action,
-    /// This change.
+    /// (This change.)
     pub change_id: Option<String>,
-    /// Of this file or folder.
+    /// (Changes of this file or folder.)
     pub path: Option<String>,
-    /// Of this turn.
+    /// (Changes of this turn.)
     pub turn: Option<u64>,
-    /// Since a time (`2026-01-31T08:00:00Z`), or so long ago (`10m`, `2h`, `1d`).
+    /// `2026-01-31T08:00:00Z`, or `10m`, `2h`, `1d` ago.
     pub since: Option<String>,
     /// The newest so many (default 1).
     #[schemars(range(min = 1, max = 1000))]
     pub count: Option<usize>,
-    /// Listed at most (default 20).
+    /// (Listed at most; default 20.)
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
-    /// How many to skip.
+    /// (How many to skip.)
     pub offset: Option<usize>,
 }
 

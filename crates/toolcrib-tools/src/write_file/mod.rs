@@ -20,9 +20,9 @@ pub struct WriteFile;
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file.
+    /// (The file.)
     pub path: String,
-    /// All of it.
+    /// (All of it.)
     pub content: String,
 }
 

@@ -94,6 +94,8 @@ fn describe_text(tool: &ProfileTool, described: &Value, output: &Output) -> Stri
         let kind = type_name(parameter);
         let must = if required.contains(&name.as_str()) { ", required" } else { "" };
         let about = parameter["description"].as_str().unwrap_or_default();
+        // An aside is left out of declarations; to people it is as good as any other.
+        let about = about.strip_prefix('(').and_then(|about| about.strip_suffix(')')).unwrap_or(about);
         text.push_str(&format!(
             "  {}  {}\n      {about}\n",
             output.bold(name),
