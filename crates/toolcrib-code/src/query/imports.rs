@@ -122,7 +122,11 @@ pub fn imports_exports(program: &Program, file: u32, control: &Control<'_>) -> R
 pub(super) fn first_file(program: &Program, meaning: &Meaning) -> Option<u32> {
     match meaning {
         Meaning::Module(files) => files.first().copied(),
-        Meaning::Definitions(defs) => defs.iter().find_map(|def| module_file(program, *def)),
+        // A function beside a module of its name is what is meant: `use crate::detect` with `mod detect` and `fn detect`.
+        Meaning::Definitions(defs) => {
+            let files: Option<Vec<u32>> = defs.iter().map(|def| module_file(program, *def)).collect();
+            files.and_then(|files| files.first().copied())
+        }
         _ => None,
     }
 }
