@@ -58,6 +58,7 @@ pub struct ToolcribBuilder {
     rules: Option<RuleBook>,
     containment: Option<Arc<dyn Containment>>,
     commands: CommandSettings,
+    scip: Option<PathBuf>,
     profile: Profile,
     approver: Option<Arc<dyn Approver>>,
     activity: ActivityStream,
@@ -123,6 +124,13 @@ impl ToolcribBuilder {
         self
     }
 
+    /// Trusts this SCIP index of the code, made by another tool, in files that are as they were when it was made.
+    #[must_use]
+    pub fn scip(mut self, index: impl Into<PathBuf>) -> Self {
+        self.scip = Some(index.into());
+        self
+    }
+
     /// Asks this person.
     #[must_use]
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
@@ -180,7 +188,7 @@ impl ToolcribBuilder {
         let commands = commands::engine(&workspace, self.state.as_ref(), &self.commands);
         let table = Table::new();
         let cache = self.state.as_ref().map(|state| state.cache_path().join("code"));
-        let code = CodeEngine::new(workspace.read_only(), cache);
+        let code = CodeEngine::with_scip(workspace.read_only(), cache, self.scip);
         let mut services =
             toolcrib_tools::services(&workspace, sessions.clone(), code, commands.clone(), table.clone());
         if let Some(state) = &self.state {
@@ -256,6 +264,7 @@ impl Toolcrib {
             rules: None,
             containment: None,
             commands: CommandSettings::default(),
+            scip: None,
             profile: Profile::everything(),
             approver: None,
             activity: ActivityStream::new(),

@@ -26,6 +26,10 @@ impl Program {
         let query = Query::new(self);
         let Some(scopes) = self.scopes(file) else { return Answer::unknown() };
         let Some(reference) = scopes.facts().references.get(reference) else { return Answer::unknown() };
+        if let Some(defs) = self.laid_over(file, reference.start) {
+            let meaning = Meaning::Definitions(defs);
+            return Answer { meaning, label: Label::Resolved, reason: "SCIP index", chain: Vec::new() };
+        }
         query.reference(file, reference)
     }
 

@@ -10,6 +10,7 @@ use super::cargo::Cargo;
 use super::{FileScopes, Label};
 use crate::facts::{DefId, Definition, FileFacts};
 use crate::index::{FileEntry, Snapshot};
+use crate::scip::Overlay;
 
 /// A definition in some file of the program: the file's place in [`Snapshot::files`], and the definition in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,6 +79,7 @@ pub struct Offered {
 pub struct Program {
     snapshot: Arc<Snapshot>,
     known: Arc<Known>,
+    overlay: Option<Arc<Overlay>>,
 }
 
 /// What was worked out so far. It holds as long as nothing changes that it stands on.
@@ -98,7 +100,29 @@ impl Program {
             cargo: Cargo::default(),
             manifests: Mutex::default(),
         };
-        Self { snapshot, known: Arc::new(known) }
+        Self { snapshot, known: Arc::new(known), overlay: None }
+    }
+
+    /// With what a SCIP index says about the files that it still fits.
+    #[must_use]
+    pub fn with_overlay(self, overlay: Arc<Overlay>) -> Self {
+        Self { overlay: Some(overlay), ..self }
+    }
+
+    /// The definitions that a SCIP index names for what is used at a place, as far as they are known here.
+    pub(super) fn laid_over(&self, file: u32, start: u32) -> Option<Vec<Def>> {
+        let overlay = self.overlay.as_ref()?;
+        let places = overlay.definition_of(&self.snapshot, &self.file(file)?.path, start)?;
+        let found: Vec<Def> = places
+            .into_iter()
+            .filter_map(|(path, at)| {
+                let file = self.file_at(path)?;
+                let definitions = self.facts(file)?.definitions.iter();
+                let id = DefId::new(definitions.enumerate().find(|(_, found)| found.name_start == at)?.0);
+                Some(Def { file, id })
+            })
+            .collect();
+        (!found.is_empty()).then_some(found)
     }
 
     /// Over a newer snapshot: with all that was worked out if nothing has changed, else with what is known of the files
@@ -108,9 +132,9 @@ impl Program {
         let (old, new) = (self.snapshot.files(), snapshot.files());
         let unchanged = old.len() == new.len() && old.iter().zip(new).all(|(old, new)| Arc::ptr_eq(old, new));
         if unchanged && self.manifests_are_fresh(&snapshot) {
-            return Self { snapshot, known: Arc::clone(&self.known) };
+            return Self { snapshot, known: Arc::clone(&self.known), overlay: self.overlay.clone() };
         }
-        let renewed = Self::new(snapshot);
+        let renewed = Self { overlay: self.overlay.clone(), ..Self::new(snapshot) };
         for (file, slot) in renewed.snapshot.files().iter().zip(&renewed.known.loaded) {
             let before = self.file_at(&file.path);
             let same = before.and_then(|at| self.file(at)).is_some_and(|before| Arc::ptr_eq(before, file));

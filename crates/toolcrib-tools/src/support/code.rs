@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use toolcrib_code::index::{CodeIndex, Control, IndexReport, Snapshot};
 use toolcrib_code::query::map::Uses;
 use toolcrib_code::resolve::Program;
-use toolcrib_core::{CallContext, ToolError};
+use toolcrib_code::scip::{Overlay, ScipIndex};
+use toolcrib_core::{CallContext, ErrorCode, ToolError};
 use toolcrib_workspace::ReadWorkspace;
 
 use super::errors::tool_error;
@@ -19,6 +20,8 @@ pub struct CodeEngine(Arc<Inner>);
 struct Inner {
     workspace: ReadWorkspace,
     cache: Option<PathBuf>,
+    /// A SCIP index that another tool made of this code.
+    scip: Option<PathBuf>,
     index: OnceLock<CodeIndex>,
     /// What was worked out over the snapshot of the last call.
     program: Mutex<Option<Arc<Program>>>,
@@ -29,9 +32,15 @@ struct Inner {
 impl CodeEngine {
     /// For this workspace; what was read is kept in `cache`, if there is one.
     pub fn new(workspace: ReadWorkspace, cache: Option<PathBuf>) -> Self {
+        Self::with_scip(workspace, cache, None)
+    }
+
+    /// The same, with a SCIP index whose answers go before our own in files that it still fits.
+    pub fn with_scip(workspace: ReadWorkspace, cache: Option<PathBuf>, scip: Option<PathBuf>) -> Self {
         Self(Arc::new(Inner {
             workspace,
             cache,
+            scip,
             index: OnceLock::new(),
             program: Mutex::default(),
             uses: Mutex::default(),
@@ -59,9 +68,23 @@ impl CodeEngine {
         let mut kept = self.0.program.lock().unwrap_or_else(PoisonError::into_inner);
         let program = match kept.as_ref() {
             Some(before) => before.renewed(snapshot),
-            None => Program::new(snapshot),
+            None => self.overlaid(Program::new(snapshot))?,
         };
         Ok(Arc::clone(kept.insert(Arc::new(program))))
+    }
+
+    fn overlaid(&self, program: Program) -> Result<Program, ToolError> {
+        let Some(path) = &self.0.scip else { return Ok(program) };
+        let failed = |what: String| {
+            ToolError::new(ErrorCode::IoError, format!("the SCIP index {}: {what}", path.display()))
+        };
+        let bytes = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+        let index = ScipIndex::parse(&bytes).map_err(|error| failed(error.to_string()))?;
+        let overlay = Overlay::new(&index, program.snapshot(), "");
+        if overlay.is_empty() {
+            return Err(failed("none of its files is here as it was when the index was made".into()));
+        }
+        Ok(program.with_overlay(Arc::new(overlay)))
     }
 
     /// Who uses what in a program, worked out anew only when the program is another than last time.

@@ -55,6 +55,9 @@ struct Global {
     /// Confine commands exactly so: full, landlock or policy (not at all). Default: the best that works here.
     #[arg(long, global = true, value_name = "LEVEL")]
     sandbox: Option<toolcrib::process::Level>,
+    /// Trust this SCIP index of the code where files are as they were when it was made.
+    #[arg(long, global = true, value_name = "FILE")]
+    scip: Option<PathBuf>,
     /// Write what happens to this file, a JSON object a line; `-` for stderr.
     #[arg(long, global = true, value_name = "FILE")]
     events: Option<PathBuf>,

@@ -72,6 +72,12 @@ pub(crate) fn crib(global: &Global) -> Result<(Toolcrib, StateDir), Failure> {
     for (path, access) in roots {
         builder = builder.root_with(path, access);
     }
+    if let Some(scip) = &global.scip {
+        if !scip.is_file() {
+            return Err(Failure::usage(format!("there is no SCIP index {}", scip.display())));
+        }
+        builder = builder.scip(scip);
+    }
     if let Some(terminal) = Terminal::open(global.session.is_some()) {
         builder = builder.approver(Arc::new(terminal));
     }
