@@ -170,8 +170,8 @@ fn shape(facts: &FileFacts, reference: &Reference, source: &[u8]) -> String {
         Expr::Await(_) => "await",
         Expr::Try(_) => "try",
         Expr::Index(_) => "index[]",
-        Expr::Literal(_) => "literal",
-        Expr::Either(..) | Expr::Inside(..) => "either",
+        Expr::Literal(_) | Expr::Filled(..) | Expr::Tuple(_) => "literal",
+        Expr::Either(..) | Expr::Inside(..) | Expr::Bound(_) => "either",
     };
     let before = String::from_utf8_lossy(&source[..reference.start as usize]);
     let before = before.trim_end();

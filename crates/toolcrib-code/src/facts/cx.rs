@@ -61,6 +61,7 @@ pub(crate) struct NewDefinition<'t> {
     pub(crate) bases: Vec<TypeId>,
     pub(crate) params: Vec<Param>,
     pub(crate) owner: TypeId,
+    pub(crate) decorator: ExprId,
     pub(crate) doc: Span,
 }
 
@@ -283,6 +284,11 @@ impl<'t> Cx<'t> {
         self.seen.insert((scope, of, name))
     }
 
+    /// Whether a name came up before in a scope or, for a member, in a type.
+    pub(crate) fn was_seen(&self, scope: ScopeId, of: DefId, name: Sym) -> bool {
+        self.seen.contains(&(scope, of, name))
+    }
+
     /// Whether a name comes up for the first time in the current scope.
     pub(crate) fn is_first_name(&mut self, name: Node<'t>) -> bool {
         let sym = self.sym(name);
@@ -327,6 +333,7 @@ impl<'t> Cx<'t> {
             bases: Vec::new(),
             params: Vec::new(),
             owner: TypeId::NONE,
+            decorator: ExprId::NONE,
             doc: Span::default(),
         }
     }
@@ -363,6 +370,7 @@ impl<'t> Cx<'t> {
             bases: new.bases,
             params: new.params,
             owner: new.owner,
+            decorator: new.decorator,
         });
         DefId::new(self.facts.definitions.len() - 1)
     }

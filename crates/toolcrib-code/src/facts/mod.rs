@@ -31,7 +31,7 @@ pub use strings::Strings;
 pub(crate) use strings::hash;
 
 /// Counts up whenever facts of the same bytes come out differently; a stored index of another number is built anew.
-pub const ENGINE_VERSION: u32 = 2;
+pub const ENGINE_VERSION: u32 = 3;
 
 /// All that is known of one file by itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -140,6 +140,8 @@ pub struct Definition {
     pub params: Vec<Param>,
     /// The type it belongs to where that is not around it: a Go receiver, C++ `Type::name`.
     pub owner: TypeId,
+    /// What is made of it by being called with it: the outermost of a function's decorators.
+    pub decorator: ExprId,
 }
 
 impl Definition {
@@ -160,6 +162,8 @@ pub enum BindingKind {
     Comprehension,
     Catch,
     TypeParameter,
+    /// No name of its own: where it is visible, the name around, or the path, is known to be of this type.
+    Narrowed,
 }
 
 /// One step from a value into a part of it.
@@ -440,6 +444,12 @@ pub enum Expr {
     Literal(Literal),
     /// One of two.
     Either(ExprId, ExprId),
+    /// Several, in order.
+    Tuple(Vec<ExprId>),
+    /// A literal with something in it: an element, or a key and a value.
+    Filled(Literal, ExprId, ExprId),
+    /// What a binding holds, by its index.
+    Bound(u32),
     /// An expression with names of its own: the last of a block, of the arm of a `match`. Seen from this place.
     Inside(ExprId, u32),
 }

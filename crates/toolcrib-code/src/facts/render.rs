@@ -47,6 +47,22 @@ impl FileFacts {
             Some(Expr::Either(left, right)) => {
                 format!("{} | {}", self.expr_text(*left), self.expr_text(*right))
             }
+            Some(Expr::Tuple(all)) => {
+                let all: Vec<String> = all.iter().map(|one| self.expr_text(*one)).collect();
+                format!("({})", all.join(", "))
+            }
+            Some(Expr::Filled(literal, first, second)) => {
+                let of = self.expr_text(*first);
+                let to = self.expr_text(*second);
+                let colon = if to.is_empty() { "" } else { ": " };
+                format!("{literal:?}").to_lowercase() + &format!("[{of}{colon}{to}]")
+            }
+            Some(Expr::Bound(index)) => {
+                let bound = self.bindings.get(*index as usize);
+                bound.map_or("?".to_owned(), |bound| {
+                    format!("{}@{}", self.text(bound.name), self.lines.line(bound.start))
+                })
+            }
         }
     }
 
@@ -118,6 +134,9 @@ impl FileFacts {
             }
             if definition.owner.is_some() {
                 let _ = write!(out, " of {}", self.type_text(definition.owner));
+            }
+            if definition.decorator.is_some() {
+                let _ = write!(out, " @{}", self.expr_text(definition.decorator));
             }
             for (flag, word) in [
                 (Flags::EXPORTED, "pub"),

@@ -37,6 +37,7 @@ fields! {
     Constructor = "constructor",
     Declaration = "declaration",
     Declarator = "declarator",
+    Definition = "definition",
     Element = "element",
     Field = "field",
     Function = "function",

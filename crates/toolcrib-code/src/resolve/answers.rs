@@ -270,6 +270,10 @@ impl Query<'_> {
             return Answer::unknown();
         }
         let family = Family::of(language);
+        // Of what is known in Python, all members are known that are not outside.
+        if family == Family::Python && !matches!(base, Ty::Unknown | Ty::Union(_)) {
+            return Answer::unknown();
+        }
         // A type that is known to its last base has no other members; in Rust any trait may give it some.
         if let Ty::Instance(def, _) | Ty::Type(def, _) = base
             && family != Family::Rust

@@ -69,10 +69,8 @@ impl Query<'_> {
                 };
                 (found, ty)
             }
-            Ty::External => (Found::one(Entity::External("".into())), Ty::External),
-            Ty::Unknown | Ty::Function(..) | Ty::Returns(_) | Ty::Tuple(_) | Ty::Holds(_) => {
-                self.tuple_member(of, name)
-            }
+            Ty::External | Ty::Holds(_) => (Found::one(Entity::External("".into())), Ty::External),
+            Ty::Unknown | Ty::Function(..) | Ty::Returns(_) | Ty::Tuple(_) => self.tuple_member(of, name),
         }
     }
 
@@ -110,6 +108,9 @@ impl Query<'_> {
             if target != *of {
                 return self.member_used(&target, name, used, site);
             }
+        }
+        if name == "__class__" {
+            return (Found::one(Entity::External("".into())), Ty::Type(def, args.clone()));
         }
         match known::any(self.language(def.file), name) {
             Some(shape) => (Found::one(Entity::External("".into())), known::shaped(shape, of, args)),
@@ -166,10 +167,11 @@ impl Query<'_> {
         site: Site,
     ) -> (Found, Ty) {
         let language = self.language(site.file);
+        let library = if Family::of(language) == Family::Python { "builtins" } else { "std" };
         if let Some(shape) = known::method(language, known, name) {
             let ty = known::shaped(shape, of, args);
             // Of a known type a method is called, so this is what the call gives.
-            return (Found::one(Entity::External("std".into())), Ty::Returns(Box::new(ty)));
+            return (Found::one(Entity::External(library.into())), Ty::Returns(Box::new(ty)));
         }
         if known::is_through(language, known)
             && let Some(inner) = args.first()
@@ -184,7 +186,7 @@ impl Query<'_> {
                 return (found, ty);
             }
         }
-        (Found::one(Entity::External("std".into())), Ty::Unknown)
+        (Found::one(Entity::External(library.into())), Ty::Unknown)
     }
 
     /// A method that the workspace gives a type of the library.
@@ -229,6 +231,9 @@ impl Query<'_> {
 
     fn find_member(&self, def: Def, name: &str) -> Vec<Def> {
         let start = self.own_type(def).unwrap_or(def);
+        if modules::family(self, start.file) == Family::Python {
+            return self.find_in_order(start, name);
+        }
         let mut left = std::collections::VecDeque::from([start]);
         let mut seen: Vec<Def> = Vec::new();
         while let Some(at) = left.pop_front() {
@@ -247,6 +252,64 @@ impl Query<'_> {
             }
         }
         Vec::new()
+    }
+
+    /// Python: a base that several bases share comes after all of them; and what is declared with a type above is
+    /// meant by what is only given a value below.
+    fn find_in_order(&self, start: Def, name: &str) -> Vec<Def> {
+        let mut found: Vec<Def> = Vec::new();
+        for at in self.order_of(start) {
+            let own = self.own_members(at, name);
+            let Some(first) = own.first().and_then(|first| self.definition(*first)) else { continue };
+            let is_plain = first.kind == Kind::Field && first.ty.is_none();
+            if found.is_empty() {
+                found = own;
+                if !is_plain {
+                    return found;
+                }
+            } else if first.flags.has(Flags::ACCESSOR) {
+                return own;
+            } else if !is_plain && first.kind == Kind::Field {
+                found.retain(|below| self.is_in_body(*below));
+                found.extend(own);
+                return found;
+            }
+        }
+        found
+    }
+
+    /// Whether a field is written in the body of its class, not in a method.
+    fn is_in_body(&self, field: Def) -> bool {
+        let Some(definition) = self.definition(field) else { return false };
+        self.scopes(field.file)
+            .is_some_and(|scopes| scopes.scope_at(definition.name_start) == definition.scope)
+    }
+
+    /// A class and those above it, in the order in which members are looked for.
+    fn order_of(&self, start: Def) -> Vec<Def> {
+        let mut all: Vec<Def> = Vec::new();
+        let mut left = vec![(start, vec![start])];
+        while let Some((at, way)) = left.pop() {
+            if all.len() > MAX_BASES {
+                break;
+            }
+            all.push(at);
+            let bases = self.bases_of(at);
+            for base in bases.into_iter().rev().filter(|base| !way.contains(base)) {
+                let mut way = way.clone();
+                way.push(base);
+                left.push((base, way));
+            }
+        }
+        // Each where it comes last.
+        let mut order: Vec<Def> = Vec::new();
+        for at in all.into_iter().rev() {
+            if !order.contains(&at) {
+                order.push(at);
+            }
+        }
+        order.reverse();
+        order
     }
 
     /// The members that a type itself has, `impl` blocks and methods defined apart included.

@@ -9,6 +9,7 @@ mod cargo;
 mod known;
 mod members;
 mod modules;
+mod narrow;
 mod program;
 mod query;
 mod scopes;

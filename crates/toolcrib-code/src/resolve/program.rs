@@ -7,6 +7,7 @@ use toolcrib_workspace::Hash;
 
 use super::cache::Cache;
 use super::cargo::Cargo;
+use super::modules::python::Tops;
 use super::{FileScopes, Label};
 use crate::facts::{DefId, Definition, FileFacts};
 use crate::index::{FileEntry, Snapshot};
@@ -87,6 +88,7 @@ struct Known {
     loaded: Vec<OnceLock<Option<Arc<FileScopes>>>>,
     cache: Cache,
     cargo: Cargo,
+    tops: OnceLock<Tops>,
     /// Files that are no source and were read all the same, with what they held.
     manifests: Mutex<HashMap<String, Option<Hash>>>,
 }
@@ -98,6 +100,7 @@ impl Program {
             loaded: snapshot.files().iter().map(|_| OnceLock::new()).collect(),
             cache: Cache::default(),
             cargo: Cargo::default(),
+            tops: OnceLock::new(),
             manifests: Mutex::default(),
         };
         Self { snapshot, known: Arc::new(known), overlay: None }
@@ -231,6 +234,11 @@ impl Program {
 
     pub(super) fn cache(&self) -> &Cache {
         &self.known.cache
+    }
+
+    /// Where Python's top-level modules lie.
+    pub(super) fn tops(&self) -> &Tops {
+        self.known.tops.get_or_init(|| Tops::of(self))
     }
 
     pub(super) fn cargo(&self) -> &Cargo {

@@ -106,6 +106,7 @@ pub(super) enum Question {
     Places(u32, usize),
     Impls(Def),
     Extension(Arc<str>, Arc<str>),
+    Decorated(Def),
     Named(Arc<str>),
 }
 
@@ -236,10 +237,11 @@ impl<'p> Query<'p> {
         if let Some(special) = modules::of(self, site.file).special(self, site, text) {
             return special;
         }
-        let mut here = site.scope;
+        let start = scopes.seen_from(site.scope, site.at);
+        let mut here = start;
         let mut left_function = false;
         while let Some(region) = facts.scope(here) {
-            let own_body = here == site.scope || !rules.class_body || region.kind != ScopeKind::Type;
+            let own_body = here == start || !rules.class_body || region.kind != ScopeKind::Type;
             if own_body {
                 for target in scopes.all_in_scope(name, here, site.at, left_function) {
                     let found = self.target(site.file, target);

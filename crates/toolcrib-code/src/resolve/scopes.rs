@@ -68,6 +68,8 @@ pub struct FileScopes {
     globs: Vec<(ScopeId, usize)>,
     /// Texts by their hash, sorted: names come from other files as text.
     texts: Vec<(u64, Sym)>,
+    /// Names and paths that are known to be of a type in a part of the file.
+    narrowed: HashMap<Sym, Vec<usize>>,
 }
 
 impl FileScopes {
@@ -88,15 +90,29 @@ impl FileScopes {
             members: HashMap::new(),
             globs: Vec::new(),
             texts,
+            narrowed: HashMap::new(),
         };
         scopes.add_definitions();
         for (index, binding) in facts.bindings.iter().enumerate() {
+            if binding.kind == BindingKind::Narrowed {
+                scopes.narrowed.entry(binding.name).or_default().push(index);
+                continue;
+            }
             let visible = binding.visible;
-            let entry = Entry {
-                target: Target::Binding(index),
-                from: visible.start,
-                to: visible.end,
-                start: binding.start,
+            // In Python a name is one of the whole function; where its value ends only says which one hides which.
+            let entry = match rules.class_body {
+                true => Entry {
+                    target: Target::Binding(index),
+                    from: 0,
+                    to: u32::MAX,
+                    start: binding.start.max(visible.start),
+                },
+                false => Entry {
+                    target: Target::Binding(index),
+                    from: visible.start,
+                    to: visible.end,
+                    start: binding.start,
+                },
             };
             scopes.names.entry((binding.scope, binding.name)).or_default().push(entry);
         }
@@ -190,6 +206,7 @@ impl FileScopes {
         if self.rules.two_spaces && self.facts.text(name) == "Self" {
             return self.own_type(scope).map(Target::Definition);
         }
+        let scope = self.seen_from(scope, at);
         let mut here = scope;
         // Left a function: its locals are out of sight for what is nested in it.
         let mut left_function = false;
@@ -208,6 +225,21 @@ impl FileScopes {
             here = region.parent;
         }
         None
+    }
+
+    /// The scope that a place is seen from: the head of a Python function lies outside of it.
+    pub(super) fn seen_from(&self, scope: ScopeId, at: u32) -> ScopeId {
+        match self.facts.scope(scope) {
+            Some(region)
+                if self.rules.class_body
+                    && region.kind == ScopeKind::Function
+                    && at < region.span.start
+                    && self.facts.definition(region.definition).is_some_and(|own| own.span.start <= at) =>
+            {
+                region.parent
+            }
+            _ => scope,
+        }
     }
 
     fn in_scope(&self, name: Sym, scope: ScopeId, at: u32, left_function: bool) -> Option<Target> {
@@ -258,6 +290,19 @@ impl FileScopes {
         let from = self.texts.partition_point(|(other, _)| *other < hash);
         let same = self.texts.get(from..)?.iter().take_while(|(other, _)| *other == hash);
         same.map(|(_, sym)| *sym).find(|sym| self.facts.text(*sym) == text)
+    }
+
+    /// The innermost part of the file around a place in which a name or path is known to be of a type.
+    pub(super) fn narrowed(&self, name: Sym, at: u32) -> Option<usize> {
+        let known = self.narrowed.get(&name)?.iter().copied();
+        let around = known.filter(|index| {
+            self.facts.bindings.get(*index).is_some_and(|binding| binding.visible.contains(at))
+        });
+        around.max_by_key(|index| self.facts.bindings.get(*index).map(|binding| binding.start))
+    }
+
+    pub(super) fn narrows(&self) -> bool {
+        !self.narrowed.is_empty()
     }
 
     /// The members of a definition that have this name.

@@ -41,6 +41,10 @@ pub(super) enum Ty {
     Param(u32, usize),
 }
 
+/// Members that say what one gets by going over a value, the nearest to that first.
+const ITERATED: [&str; 7] =
+    ["Item", "__next__", "__iter__", "__anext__", "__aiter__", "__getitem__", "[Symbol.iterator]"];
+
 pub(super) type Args = Arc<[Ty]>;
 
 pub(super) fn none() -> Args {
@@ -88,6 +92,7 @@ impl Query<'_> {
             Expr::Name(name) => {
                 let found = self.name(site, *name, Space::Value);
                 match found.first() {
+                    _ if let Some(ty) = self.narrowed(site, *name, &found) => ty,
                     Some(Entity::External(_)) => known::made(self.language(site.file), facts.text(*name)),
                     _ => self.type_of_found(&found),
                 }
@@ -95,11 +100,14 @@ impl Query<'_> {
             Expr::This => self.this(site),
             Expr::Super => self.base(site),
             Expr::Member { base, name, path } => {
-                self.eval_member(site, (*base, *path), facts.text(*name), Use::Read)
+                let known = self.narrowed_member(site, *base, facts.text(*name));
+                known.unwrap_or_else(|| self.eval_member(site, (*base, *path), facts.text(*name), Use::Read))
             }
             Expr::Call { callee, first, .. } => {
-                let callee = self.eval_callee(site, *callee);
-                self.call_with(&callee, *first, site)
+                self.made_of_type(site, *callee, *first).unwrap_or_else(|| {
+                    let callee = self.eval_callee(site, *callee);
+                    self.call_with(&callee, *first, site)
+                })
             }
             Expr::Typed(ty) => self.written(site, *ty),
             Expr::Await(inner) => self.awaited(self.eval(site, *inner)),
@@ -111,6 +119,15 @@ impl Query<'_> {
                 self.eval(Site { scope, at: *at, ..site }, *inner)
             }
             Expr::Either(left, right) => Ty::union(vec![self.eval(site, *left), self.eval(site, *right)]),
+            Expr::Tuple(all) => Ty::Tuple(all.iter().map(|one| self.eval(site, *one)).collect()),
+            Expr::Filled(literal, first, second) => {
+                let args = [*first, *second].into_iter().filter(|one| one.is_some());
+                match self.literal(site, *literal) {
+                    Ty::Known(name, _) => Ty::Known(name, args.map(|one| self.eval(site, one)).collect()),
+                    other => other,
+                }
+            }
+            Expr::Bound(index) => self.binding(site.file, *index as usize),
         };
         self.unstep();
         found
@@ -248,9 +265,9 @@ impl Query<'_> {
     pub(super) fn type_of_def(&self, def: Def) -> Ty {
         let Some(definition) = self.definition(def) else { return Ty::Unknown };
         match definition.kind {
-            Kind::Function | Kind::Method | Kind::Constructor => {
-                Ty::Function(def, Box::new(self.around(def)))
-            }
+            Kind::Function | Kind::Method | Kind::Constructor => self
+                .decorated(def, definition)
+                .unwrap_or_else(|| Ty::Function(def, Box::new(self.around(def)))),
             Kind::Variant => Ty::Function(def, Box::new(self.around(def))),
             Kind::Module => self.place_of(&Entity::Def(def)).map_or(Ty::Unknown, Ty::Module),
             Kind::Impl => self.own_type(def).map_or(Ty::Unknown, |own| Ty::Type(own, none())),
@@ -314,7 +331,12 @@ impl Query<'_> {
             return Ty::Param(file, index);
         }
         self.typed(Question::Binding(file, index), || {
-            let site = Site { file, scope: binding.scope, at: binding.start.saturating_sub(1) };
+            if let Some(ty) = self.receiver(file, index) {
+                return ty;
+            }
+            // In Python a name is not seen before its value ends, and the body of a function may begin with it.
+            let before = u32::from(!self.scopes(file).is_some_and(|scopes| scopes.rules().class_body));
+            let site = Site { file, scope: binding.scope, at: binding.start.saturating_sub(before) };
             let whole = match binding.ty.is_some() {
                 true => self.written(site, binding.ty),
                 false => self.eval(site, binding.value),
@@ -344,6 +366,9 @@ impl Query<'_> {
 
     /// What a context manager gives.
     fn entered(&self, whole: &Ty, site: Site) -> Ty {
+        if let Ty::Known(..) = whole {
+            return known::entered(whole).unwrap_or_default();
+        }
         let method = self.member(whole, "__enter__", site);
         let method = if method.0.is_empty() { self.member(whole, "__aenter__", site) } else { method };
         match method.0.is_empty() {
@@ -373,13 +398,14 @@ impl Query<'_> {
             Ty::Union(members) => Ty::union(members.iter().map(|ty| self.element(ty, site)).collect()),
             Ty::External => Ty::External,
             Ty::Instance(..) | Ty::Param(..) => {
-                for name in ["Item", "__iter__", "__getitem__", "[Symbol.iterator]"] {
+                for name in ITERATED {
                     let (found, ty) = self.member(of, name, site);
                     if !found.is_empty() {
                         let given = self.call(&ty, site);
                         return match name {
                             "Item" => self.as_value(ty),
-                            "__getitem__" => given,
+                            "__next__" | "__anext__" | "__getitem__" => given,
+                            _ if given == *of => Ty::Unknown,
                             _ => self.element(&given, site),
                         };
                     }
@@ -487,7 +513,8 @@ impl Query<'_> {
     fn call_with(&self, callee: &Ty, first: ExprId, site: Site) -> Ty {
         match callee {
             // `Some(x)`, `Arc::new(x)`: what is made holds what it is given.
-            Ty::Holds(name) => Ty::known(name, vec![self.eval(site, first)]),
+            Ty::Holds(name) => known::held(name, self.eval(site, first), |ty| self.element(ty, site)),
+            Ty::Function(def, _) if let Some(ty) = self.solved(*def, first, site) => ty,
             _ => self.call(callee, site),
         }
     }
@@ -516,10 +543,18 @@ impl Query<'_> {
             return of.clone();
         }
         let raw = self.typed(Question::Definition(def), || {
-            let site = self.site_of(def, definition);
-            match definition.ty.is_some() {
-                true => self.written(site, definition.ty),
-                false => self.eval(site, definition.value),
+            let one = |def: Def, definition: &Definition| {
+                let site = self.site_of(def, definition);
+                match definition.ty.is_some() {
+                    true => self.written(site, definition.ty),
+                    false => self.eval(site, definition.value),
+                }
+            };
+            let others = self.overloads(def, definition).into_iter();
+            let others = others.filter_map(|other| Some(one(other, self.definition(other)?)));
+            match definition.kind.is_callable() {
+                true => Ty::union([one(def, definition)].into_iter().chain(others).collect()),
+                false => one(def, definition),
             }
         });
         // What `Self` and the parameters around are, the value says.
@@ -590,7 +625,7 @@ impl Query<'_> {
     }
 
     /// A type by its path, its names joined by `.`.
-    fn named(&self, site: Site, path: &str, args: Vec<Ty>) -> Ty {
+    pub(super) fn named(&self, site: Site, path: &str, args: Vec<Ty>) -> Ty {
         let mut names = path.split('.');
         let first = names.next().unwrap_or_default();
         let Some(sym) = self.scopes(site.file).and_then(|scopes| scopes.find(first)) else {

@@ -2,7 +2,8 @@
 
 use tree_sitter::Node;
 
-use crate::facts::{Cx, Expr, ExprId, Flow, Role, Type, TypeId};
+use super::{narrow, written};
+use crate::facts::{Cx, Expr, ExprId, Flow, Literal, Role, Type, TypeId};
 use crate::lang::{F, Handler, kit};
 
 pub(super) const HANDLERS: &[(&str, Handler)] = &[
@@ -29,8 +30,19 @@ fn call<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let Some(function) = cx.field(node, F::Function) else { return Flow::Children };
     let args = args(cx, node);
     match function.kind() {
-        "identifier" => cx.mark_use(function, Role::Call, args, ExprId::NONE),
+        "identifier" => {
+            if cx.text(function) == "isinstance" {
+                narrow::isinstance(cx, node);
+            }
+            cx.mark_use(function, Role::Call, args, ExprId::NONE);
+            if cx.text(function) == "cast" {
+                mark_first(cx, node);
+            }
+        }
         "attribute" => {
+            if is_cast(cx.text(function)) {
+                mark_first(cx, node);
+            }
             let receiver = object(cx, function);
             if let Some(name) = cx.field(function, F::Attribute) {
                 cx.mark_use(name, Role::Call, args, receiver);
@@ -39,6 +51,21 @@ fn call<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
         _ => {}
     }
     Flow::Children
+}
+
+/// `cast("T", x)`: a value of a type.
+fn is_cast(function: &str) -> bool {
+    matches!(function, "cast" | "t.cast" | "typing.cast" | "te.cast" | "typing_extensions.cast")
+}
+
+fn first_type<'t>(cx: &Cx<'t>, call: Node<'t>) -> Option<Node<'t>> {
+    cx.field(call, F::Arguments)?.named_child(0)
+}
+
+fn mark_first<'t>(cx: &mut Cx<'t>, call: Node<'t>) {
+    if let Some(first) = first_type(cx, call) {
+        mark_type(cx, first, Role::Type);
+    }
 }
 
 fn attribute<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
@@ -77,9 +104,14 @@ pub(super) fn mark_type<'t>(cx: &mut Cx<'t>, node: Node<'t>, role: Role) {
                     cx.mark_new(name, role, receiver);
                 }
             }
-            "string" => forward(cx, at, role),
+            "string" => written::forward(cx, at, role),
             "subscript" | "generic_type" => {
-                let parts = cx.named(at);
+                let mut parts = cx.named(at);
+                match parts.first().map(|base| cx.text(*base)) {
+                    Some(base) if written::holds_values(base) => parts.truncate(1),
+                    Some("Annotated" | "t.Annotated" | "typing.Annotated") => parts.truncate(2),
+                    _ => {}
+                }
                 // The subscripted type keeps the role, what is in the brackets is just a type.
                 left.extend(
                     parts
@@ -97,38 +129,11 @@ pub(super) fn mark_type<'t>(cx: &mut Cx<'t>, node: Node<'t>, role: Role) {
     }
 }
 
-/// A type in quotes: every name in it.
-fn forward<'t>(cx: &mut Cx<'t>, node: Node<'t>, role: Role) {
-    let Some(content) = cx.child(node, &["string_content"]) else { return };
-    let text = cx.text(content);
-    let mut start = content.start_byte();
-    for part in text.split_inclusive(|c: char| !(c == '_' || c == '.' || c.is_alphanumeric())) {
-        let path = part.trim_end_matches(|c: char| !(c == '_' || c == '.' || c.is_alphanumeric()));
-        let last = path.rsplit('.').next().unwrap_or(path);
-        let receiver = match path.rsplit_once('.') {
-            Some((before, _)) => {
-                let name = cx.intern(before);
-                cx.expr_id(Expr::Name(name))
-            }
-            None => ExprId::NONE,
-        };
-        if !matches!(last, "None" | "") {
-            let name = cx.intern(last);
-            cx.reference_at(name, (start + path.len() - last.len()) as u32, role, 0, receiver);
-        }
-        start += part.len();
-    }
-}
-
-fn is_path(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c == '_' || c == '.' || c.is_alphanumeric())
-}
-
 /// What an expression is.
 pub(super) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
     match node.kind() {
         "identifier" => match cx.text(node) {
-            "self" | "cls" => Expr::This,
+            "self" if cx.type_around().is_some() => Expr::This,
             _ => Expr::Name(cx.sym(node)),
         },
         "attribute" => {
@@ -140,6 +145,11 @@ pub(super) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
             let function = cx.field(node, F::Function);
             if function.is_some_and(|function| cx.text(function) == "super") {
                 return Expr::Super;
+            }
+            if function.is_some_and(|function| is_cast(cx.text(function)))
+                && let Some(first) = first_type(cx, node)
+            {
+                return Expr::Typed(cx.ty(first));
             }
             let callee = function.map_or(ExprId::NONE, |function| cx.expr(function));
             Expr::Call { callee, args: args(cx, node), first: kit::first_arg(cx, node) }
@@ -158,7 +168,48 @@ pub(super) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
             (Some(left), Some(right)) => Expr::Either(cx.expr(left), cx.expr(right)),
             _ => Expr::Unknown,
         },
+        "tuple" | "expression_list" | "pattern_list" => {
+            let parts = cx.named(node);
+            Expr::Tuple(parts.into_iter().take(8).map(|part| cx.expr(part)).collect())
+        }
+        "list" | "set" => match node.named_child(0) {
+            Some(first) if !matches!(first.kind(), "comment" | "list_splat") => {
+                Expr::Filled(Literal::List, cx.expr(first), ExprId::NONE)
+            }
+            _ => Expr::Literal(Literal::List),
+        },
+        "dictionary" => match node.named_child(0).and_then(|first| pair(cx, first)) {
+            Some((key, value)) => Expr::Filled(Literal::Map, key, value),
+            None => Expr::Literal(Literal::Map),
+        },
+        "list_comprehension" | "set_comprehension" | "generator_expression" => {
+            match cx.field(node, F::Body) {
+                Some(body) => Expr::Filled(Literal::List, placed(cx, body), ExprId::NONE),
+                None => Expr::Literal(Literal::List),
+            }
+        }
+        "dictionary_comprehension" => match cx.field(node, F::Body) {
+            Some(body) => match (cx.field(body, F::Key), cx.field(body, F::Value)) {
+                (Some(key), Some(value)) => Expr::Filled(Literal::Map, placed(cx, key), placed(cx, value)),
+                _ => Expr::Literal(Literal::Map),
+            },
+            None => Expr::Literal(Literal::Map),
+        },
         kind => kit::literal(kind).unwrap_or(Expr::Unknown),
+    }
+}
+
+fn pair<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Option<(ExprId, ExprId)> {
+    let (key, value) = (cx.field(node, F::Key)?, cx.field(node, F::Value)?);
+    Some((cx.expr(key), cx.expr(value)))
+}
+
+/// An expression as it is meant where it is written.
+pub(super) fn placed<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> ExprId {
+    let inner = cx.expr(node);
+    match cx.facts.expr(inner) {
+        None | Some(Expr::Unknown | Expr::Literal(_) | Expr::This) => inner,
+        _ => cx.expr_id(Expr::Inside(inner, node.start_byte() as u32)),
     }
 }
 
@@ -170,43 +221,45 @@ pub(super) fn ty<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Type {
         }
         "identifier" | "attribute" | "member_type" => {
             let text: String = cx.text(node).split_whitespace().collect();
-            match text.as_str() {
-                "Self" | "typing.Self" => Type::Own,
-                _ => Type::Named { path: cx.intern(&text), args: Vec::new() },
-            }
+            written::named(cx, &text)
         }
         "string" => {
             let text = cx.child(node, &["string_content"]).map_or("", |content| cx.text(content));
-            let members: Vec<&str> = text.split('|').map(str::trim).filter(|name| *name != "None").collect();
-            match members.as_slice() {
-                [one] if is_path(one) => Type::Named { path: cx.intern(one), args: Vec::new() },
-                many if many.iter().all(|one| is_path(one)) => {
-                    Type::Union(many.iter().map(|one| cx.named_type(one)).collect())
-                }
-                _ => Type::Unknown,
-            }
+            written::quoted(cx, text)
         }
-        "subscript" => {
-            let base = cx.field(node, F::Value).map(|base| cx.text(base)).unwrap_or_default();
-            let path = cx.intern(base);
-            let args = cx.named(node).into_iter().skip(1).collect::<Vec<_>>();
-            Type::Named { path, args: args.into_iter().map(|arg| cx.ty(arg)).collect() }
-        }
-        "generic_type" => {
+        "subscript" | "generic_type" => {
             let parts = cx.named(node);
-            let path = parts.first().map(|base| cx.sym(*base)).unwrap_or_default();
-            let list = parts.get(1).map(|list| cx.named(*list)).unwrap_or_default();
-            Type::Named { path, args: list.into_iter().map(|arg| cx.ty(arg)).collect() }
+            let base: String =
+                parts.first().map_or(String::new(), |base| cx.text(*base).split_whitespace().collect());
+            if written::holds_values(&base) {
+                return written::named(cx, "str");
+            }
+            let list = match parts.get(1).filter(|list| list.kind() == "type_parameter") {
+                Some(list) => cx.named(*list),
+                None => parts.get(1..).unwrap_or_default().to_vec(),
+            };
+            let args: Vec<Node<'t>> = list.into_iter().filter(|arg| !is_none(cx, *arg)).collect();
+            let args = args.into_iter().map(|arg| cx.ty(arg)).collect();
+            written::generic(cx, &base, args)
+        }
+        // One of several, as `except (A, B)` and `isinstance(x, (A, B))` say it.
+        "tuple" => {
+            let members = cx.named(node);
+            Type::Union(members.into_iter().map(|member| cx.ty(member)).collect())
         }
         "binary_operator" | "union_type" => {
             let members =
-                cx.named(node).into_iter().filter(|member| member.kind() != "none").collect::<Vec<_>>();
+                cx.named(node).into_iter().filter(|member| !is_none(cx, *member)).collect::<Vec<_>>();
             let members: Vec<TypeId> = members.into_iter().map(|member| cx.ty(member)).collect();
             Type::Union(members)
         }
         "call" => cx.field(node, F::Function).map_or(Type::Unknown, |inner| copy(cx, inner)),
         _ => Type::Unknown,
     }
+}
+
+fn is_none<'t>(cx: &Cx<'t>, node: Node<'t>) -> bool {
+    cx.text(node) == "None"
 }
 
 fn copy<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Type {

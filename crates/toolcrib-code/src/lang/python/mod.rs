@@ -3,6 +3,8 @@
 mod binds;
 mod exprs;
 mod imports;
+mod narrow;
+mod written;
 
 use std::sync::OnceLock;
 
@@ -41,8 +43,8 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("with_item", binds::with_item),
     ("except_clause", binds::except),
     ("case_pattern", binds::case_pattern),
-    ("global_statement", kit::skip),
-    ("nonlocal_statement", kit::skip),
+    ("global_statement", binds::outer),
+    ("nonlocal_statement", binds::outer),
     ("list_comprehension", comprehension),
     ("set_comprehension", comprehension),
     ("dictionary_comprehension", comprehension),
@@ -55,10 +57,12 @@ const HANDLERS: &[(&str, Handler)] = &[
 ];
 
 /// Whether the current definition is a method, and what its decorators make of it.
-fn decorators<'t>(cx: &Cx<'t>) -> (Flags, Option<Span>) {
+fn decorators<'t>(cx: &mut Cx<'t>) -> Decorators {
+    let mut found = Decorators::default();
     let Some(around) = cx.parent().filter(|parent| parent.kind() == "decorated_definition") else {
-        return (Flags::default(), None);
+        return found;
     };
+    found.span = Some(span(around));
     let mut flags = Flags::default();
     for decorator in cx.named(around).into_iter().filter(|child| child.kind() == "decorator") {
         let text = cx.text(decorator).trim_start_matches('@').trim();
@@ -68,9 +72,48 @@ fn decorators<'t>(cx: &Cx<'t>) -> (Flags, Option<Span>) {
             .when(last == "staticmethod", Flags::STATIC)
             .when(matches!(last, "property" | "cached_property" | "setter" | "getter"), Flags::ACCESSOR)
             .when(last.starts_with("abstract"), Flags::ABSTRACT);
+        found.enters |= matches!(last, "contextmanager" | "asynccontextmanager");
+        if found.outermost.is_none()
+            && !KEEPING.contains(&last)
+            && let Some(inner) = decorator.named_child(0)
+        {
+            found.outermost = cx.expr(inner);
+        }
     }
-    (flags, Some(span(around)))
+    found.flags = flags;
+    found
 }
+
+#[derive(Default)]
+struct Decorators {
+    flags: Flags,
+    span: Option<Span>,
+    /// The first that may make something else of the function.
+    outermost: ExprId,
+    /// It makes a context manager of a generator.
+    enters: bool,
+}
+
+/// Decorators after which a function is what it was.
+const KEEPING: &[&str] = &[
+    "staticmethod",
+    "classmethod",
+    "property",
+    "cached_property",
+    "setter",
+    "getter",
+    "deleter",
+    "overload",
+    "override",
+    "final",
+    "abstractmethod",
+    "wraps",
+    "lru_cache",
+    "cache",
+    "contextmanager",
+    "asynccontextmanager",
+    "fixture",
+];
 
 fn exported(name: &str) -> bool {
     !name.starts_with('_') || (name.starts_with("__") && name.ends_with("__"))
@@ -94,7 +137,9 @@ fn function<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
         (false, _) => Kind::Function,
     };
     let mut new = cx.new_definition(name, kind, node);
-    let (flags, outer) = decorators(cx);
+    let decorators = decorators(cx);
+    let (flags, outer) = (decorators.flags, decorators.span);
+    new.decorator = decorators.outermost;
     let is_async = cx.text(node).starts_with("async");
     new.flags = flags
         .when(exported(text) && !cx.in_function(), Flags::EXPORTED)
@@ -105,6 +150,9 @@ fn function<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     new.head_end = body.map_or(new.head_end, |body| body.start_byte() as u32);
     new.doc = docstring(cx, body);
     new.ty = cx.field(node, F::ReturnType).map_or(TypeId::NONE, |ty| cx.ty(ty));
+    if decorators.enters {
+        new.ty = written::entered(cx, new.ty);
+    }
     let list = cx.field(node, F::Parameters).map(|list| cx.named(list)).unwrap_or_default();
     let takes_receiver = in_class && !flags.has(Flags::STATIC);
     new.flags = new.flags.when(takes_receiver && !list.is_empty(), Flags::RECEIVER);
@@ -119,7 +167,13 @@ fn function<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
         });
     }
     let definition = cx.define(new);
-    cx.enter(ScopeKind::Function, node, definition);
+    let scope = cx.enter(ScopeKind::Function, node, definition);
+    // What is written in the head is seen from outside of the function.
+    if let (Some(body), Some(index)) = (body, scope.index())
+        && let Some(scope) = cx.facts.scopes.get_mut(index)
+    {
+        scope.span = span(body);
+    }
     bind_parameters(cx, &list);
     Flow::Children
 }
@@ -160,7 +214,8 @@ fn parameter_of<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Option<Parameter<'t>> {
 fn bind_parameters<'t>(cx: &mut Cx<'t>, list: &[Node<'t>]) {
     for node in list {
         if let Some(parameter) = parameter_of(cx, *node) {
-            let source = Source { ty: parameter.ty, value: parameter.value, ..Source::nothing() };
+            let ty = written::collected(cx, *node, parameter.ty, parameter.rest);
+            let source = Source { ty, value: parameter.value, ..Source::nothing() };
             cx.bind(parameter.name, BindingKind::Parameter, &source);
         }
     }
@@ -176,7 +231,7 @@ fn lambda<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 fn class<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let Some(name) = cx.field(node, F::Name) else { return Flow::Children };
     let mut new = cx.new_definition(name, Kind::Class, node);
-    let (_, outer) = decorators(cx);
+    let outer = decorators(cx).span;
     let text = cx.text(name);
     new.flags = Flags::default()
         .when(exported(text) && !cx.in_function(), Flags::EXPORTED)
@@ -193,7 +248,19 @@ fn class<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
         exprs::mark_type(cx, base, Role::Inherit);
     }
     let definition = cx.define(new);
-    cx.enter(ScopeKind::Type, node, definition);
+    let scope = cx.enter(ScopeKind::Type, node, definition);
+    // What is a method is no field, however it is set.
+    for child in body.map(|body| cx.named(body)).unwrap_or_default() {
+        let inner =
+            if child.kind() == "decorated_definition" { cx.field(child, F::Definition) } else { None };
+        let function = inner.unwrap_or(child);
+        if function.kind() == "function_definition"
+            && let Some(name) = cx.field(function, F::Name)
+        {
+            let name = cx.sym(name);
+            cx.is_first(scope, DefId::NONE, name);
+        }
+    }
     Flow::Children
 }
 
@@ -220,7 +287,7 @@ fn comprehension<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 
 fn return_<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     if let Some(value) = node.named_child(0) {
-        cx.returns(value);
+        binds::returns(cx, value);
     }
     Flow::Children
 }

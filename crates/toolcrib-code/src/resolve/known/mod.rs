@@ -1,6 +1,7 @@
 //! What is known of types that are not in the workspace: the containers and wrappers of each language's library, as far
 //! as values of the workspace's types come out of them again.
 
+pub(super) mod python;
 mod rust;
 
 use super::types::{Args, Ty};
@@ -27,6 +28,7 @@ pub(super) struct Library {
 fn library(language: &str) -> Option<&'static Library> {
     match language {
         "rust" => Some(&rust::LIBRARY),
+        "python" => Some(&python::LIBRARY),
         _ => None,
     }
 }
@@ -66,6 +68,9 @@ pub(super) fn imported(language: &str, _package: &str, path: &str, args: Vec<Ty>
 }
 
 fn known(name: &'static str, mut args: Vec<Ty>) -> Ty {
+    if let Some(ty) = python::written(name, &args) {
+        return ty;
+    }
     match name {
         // A wrapper that is nothing but what it wraps.
         "=" => args.first().cloned().unwrap_or(Ty::External),
@@ -215,4 +220,12 @@ pub(super) fn made_by(language: &str, of: &str, name: &str) -> Option<Ty> {
     let makes_empty = matches!(name, "new" | "default" | "with_capacity" | "from" | "from_iter");
     let ty = canonical(language, of).filter(|_| makes_empty)?;
     Some(Ty::Returns(Box::new(Ty::known(ty, Vec::new()))))
+}
+
+/// What a function of the library that was called with a first argument gives.
+pub(super) fn held(name: &'static str, first: Ty, element: impl FnOnce(&Ty) -> Ty) -> Ty {
+    match name.starts_with('*') {
+        true => python::held(name, first, element).unwrap_or_default(),
+        false => Ty::known(name, vec![first]),
+    }
 }

@@ -3,7 +3,7 @@
 mod c;
 mod go;
 mod java;
-mod python;
+pub(super) mod python;
 mod rust;
 mod script;
 
@@ -69,6 +69,11 @@ pub(super) trait Modules: Sync {
     /// Where an import leads.
     fn leads(&self, _q: &Query<'_>, _file: u32, _import: usize) -> Leads {
         Leads::Nowhere("imports of this language are not followed")
+    }
+
+    /// Where the name that an import gives the module itself leads, if that is not where the import does.
+    fn itself(&self, _q: &Query<'_>, _file: u32, _import: usize) -> Option<Leads> {
+        None
     }
 
     /// A name in a module; `inside` if what asks may see what is not public.
@@ -143,7 +148,8 @@ pub(super) fn imported(q: &Query<'_>, file: u32, import: usize, name: Option<usi
         };
         let written = name.and_then(|name| entry.names.get(name));
         let start = written.map_or(entry.span.start, |name| name.start);
-        let found = match leads(q, file, import) {
+        let itself = if name.is_none() { of(q, file).itself(q, file, import) } else { None };
+        let found = match itself.unwrap_or_else(|| leads(q, file, import)) {
             Leads::Places(places) => match (written, q.facts(file)) {
                 (Some(name), Some(facts)) => {
                     let text = facts.text(name.name);
