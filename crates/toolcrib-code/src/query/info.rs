@@ -124,8 +124,12 @@ pub struct SymbolInfo {
     pub unresolved_calls: usize,
     /// What stands on it.
     pub implementors: Vec<Touch>,
+    /// How many there are.
+    pub implementors_total: usize,
     /// Tests that call it.
     pub tests: Vec<Touch>,
+    /// How many there are.
+    pub tests_total: usize,
     /// All its uses, by label.
     pub references: Counts,
     /// Whether those are all there can be.
@@ -158,6 +162,7 @@ pub fn symbol_info(
     let shown = members.iter().take(query.limit).filter_map(|member| shown_member(program, *member, def));
     let callers = callers(program, &uses);
     let callees = callees(program, &all);
+    let implementors = implementors(program, &uses);
     let body = query.body.then(|| body(program, &mut texts, def, definition.span));
     let tests = callers.iter().filter(|(_, test)| *test).map(|(caller, _)| Touch {
         name: caller.name.clone(),
@@ -173,13 +178,15 @@ pub fn symbol_info(
         bases: bases(program, &all, control),
         members: shown.collect(),
         members_total: members.len(),
-        tests: tests.take(query.limit).collect(),
+        tests: tests.clone().take(query.limit).collect(),
+        tests_total: tests.count(),
         callers: callers.iter().take(query.limit).map(|(caller, _)| caller.clone()).collect(),
         callers_total: callers.len(),
         callees: callees.0.iter().take(query.limit).cloned().collect(),
         callees_total: callees.0.len(),
         unresolved_calls: callees.1,
-        implementors: implementors(program, &uses).into_iter().take(query.limit).collect(),
+        implementors_total: implementors.len(),
+        implementors: implementors.into_iter().take(query.limit).collect(),
         references: uses.counts(),
         complete: uses.are_complete(),
         body_lines_left: body.as_ref().and_then(|(_, left)| (*left > 0).then_some(*left)),

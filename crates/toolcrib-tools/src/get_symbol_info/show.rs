@@ -38,8 +38,8 @@ impl Render for Output {
             let place = format!("{}:{}{name}", visible_path(&one.path), one.line);
             format!("{}{}", visible_field(&place, 300), label(one.label))
         };
-        list(&mut text, "implementors", info.implementors.iter().map(touched), 0);
-        let is_test = |caller: &&Caller| {
+        list(&mut text, "implementors", info.implementors.iter().map(touched), info.implementors_total);
+        let is_code = |caller: &&Caller| {
             let same = |test: &Touch| (&test.path, test.line) == (&caller.path, caller.line);
             !info.tests.iter().any(same)
         };
@@ -49,9 +49,9 @@ impl Render for Output {
             let place = format!("{}:{}{name}{times}", visible_path(&one.path), one.line);
             format!("{}{}", visible_field(&place, 300), label(one.label))
         };
-        let callers = info.callers.iter().filter(is_test).map(caller);
-        list(&mut text, "callers", callers, info.callers_total.saturating_sub(info.tests.len()));
-        list(&mut text, "tests", info.tests.iter().map(touched), 0);
+        let callers = info.callers.iter().filter(is_code).map(caller);
+        list(&mut text, "callers", callers, info.callers_total.saturating_sub(info.tests_total));
+        list(&mut text, "tests", info.tests.iter().map(touched), info.tests_total);
         let callee = |one: &Callee| {
             let place = format!("{} {}:{}", one.name, visible_path(&one.path), one.line);
             format!("{}{}", visible_field(&place, 300), label(one.label))
@@ -75,9 +75,11 @@ impl Render for Output {
         let more = || {
             let mut input = given(&serde_json::to_value(&self.input).ok()?);
             input.as_object_mut()?.insert("limit".into(), json!(500));
-            Some(Hint::new("for all members", "get_symbol_info", input))
+            Some(Hint::new("for more of each", "get_symbol_info", input))
         };
-        let members = (info.members_total > info.members.len()).then(more).flatten();
+        let left =
+            info.members_total > info.members.len() || info.implementors_total > info.implementors.len();
+        let members = left.then(more).flatten();
         all.then_some(callers).into_iter().chain(members).collect()
     }
 
@@ -86,6 +88,7 @@ impl Render for Output {
             info.members_total > info.members.len()
                 || info.callers_total > info.callers.len()
                 || info.callees_total > info.callees.len()
+                || info.implementors_total > info.implementors.len()
                 || info.body_lines_left.is_some()
         })
     }
