@@ -152,6 +152,7 @@ fn package_of(program: &Program, named: &Named) -> Option<String> {
             packages.push(package);
         }
     }
+    packages.retain(|package| !package.is_empty());
     packages.sort_unstable();
     packages.dedup();
     if packages.len() == 1 { packages.pop() } else { None }
@@ -185,6 +186,10 @@ fn resolution(program: &Program, meant: &Meant, named: &Named, control: &Control
         }
         Meaning::Local(binding) => (texts.local(meant.file, *binding), None),
         Meaning::Module(files) => (files.first().and_then(|file| module(program, *file, named)), None),
+        Meaning::External(package) if package.is_empty() => {
+            let nothing = Resolution::nothing("it is not of this workspace");
+            return Ok(Resolution { label: answer.label, ..nothing });
+        }
         Meaning::External(package) => (None, Some(package.clone())),
         Meaning::Unknown => {
             let all = named_so(program, &Named { parents: Vec::new(), name: named.name.clone() }, control)?;

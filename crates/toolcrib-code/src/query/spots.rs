@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::names::Named;
 use super::symbols::{candidates, grouped, missing};
 use super::{Found, Subject, main_of, own};
-use crate::facts::{DefId, FileFacts, Kind, Sym};
+use crate::facts::{DefId, Expr, FileFacts, Kind, Sym};
 use crate::resolve::{Answer, Def, Label, Meaning, Program, Source, Target};
 
 /// What is written at a place.
@@ -36,7 +36,15 @@ impl Meant {
     pub(super) fn of(program: &Program, file: u32, site: Site) -> Self {
         let sure = |meaning| Answer { meaning, label: Label::Resolved, reason: "scope", chain: Vec::new() };
         let answer = match site {
-            Site::Reference(index) => program.answer(file, index),
+            Site::Reference(index) => {
+                let mut answer = program.answer(file, index);
+                if let Meaning::External(package) = &mut answer.meaning
+                    && package.is_empty()
+                {
+                    *package = package_of(program, file, index).unwrap_or_default();
+                }
+                answer
+            }
             Site::Definition(id) => sure(Meaning::Definitions(vec![Def { file, id }])),
             Site::Binding(index) => sure(Meaning::Local(index)),
             Site::Import(import, name) => program.imported(file, import, name),
@@ -72,6 +80,28 @@ impl Meant {
             Meaning::Module(files) => Meaning::Module(files.iter().take(1).copied().collect()),
             other => other.clone(),
         }
+    }
+}
+
+/// The package that the first name of what a use is a member of is imported from.
+fn package_of(program: &Program, file: u32, reference: usize) -> Option<String> {
+    let scopes = program.scopes(file)?;
+    let facts = scopes.facts();
+    let reference = facts.references.get(reference)?;
+    let mut at = reference.receiver;
+    let name = loop {
+        match facts.expr(at)? {
+            Expr::Name(name) => break *name,
+            Expr::Member { base, .. } => at = *base,
+            _ => return None,
+        }
+    };
+    match scopes.name(name, reference.scope, reference.start)? {
+        Target::Import(import, _) => match program.import(file, import) {
+            Source::Package(package) => Some(package),
+            Source::Files(_) | Source::Unresolved(_) => None,
+        },
+        Target::Definition(_) | Target::Binding(_) => None,
     }
 }
 
@@ -202,7 +232,8 @@ pub(super) fn used_at(
             Meaning::Local(binding) => Some(Found::One(Subject::Local { file, binding: *binding })),
             Meaning::External(package) => {
                 let path = program.file(file).map_or("", |file| file.path.as_str());
-                let message = format!("what {path}:{line} names is of {package}, outside this workspace");
+                let of = if package.is_empty() { String::new() } else { format!(" (of {package})") };
+                let message = format!("what {path}:{line} names is outside this workspace{of}");
                 Some(missing(message, Vec::new()))
             }
             _ => None,
