@@ -116,7 +116,8 @@ impl Query<'_> {
                 self.answer_of(found, reason)
             }
             Some(receiver) => {
-                let path = matches!(receiver, Expr::Name(_)) && self.is_type_like(site, receiver);
+                let path = matches!(receiver, Expr::Name(_))
+                    && self.sign_before(file, reference).unwrap_or_else(|| self.is_type_like(site, receiver));
                 let base = self.eval_base(site, reference.receiver, path);
                 if let Some(declared) = self.associated(site, receiver, reference, name) {
                     return declared;
@@ -156,6 +157,19 @@ impl Query<'_> {
         facts.references.get(after).is_some_and(|other| {
             other.start == next && facts.expr(other.receiver) == Some(&Expr::Name(reference.name))
         })
+    }
+
+    /// Whether a name comes after `::` rather than `.`, where the receiver is a bare name right before it.
+    fn sign_before(&self, file: u32, reference: &Reference) -> Option<bool> {
+        let facts = self.facts(file).filter(|_| self.two_spaces(file))?;
+        let at = facts.references.partition_point(|other| other.start < reference.start);
+        let before = facts.references.get(at.checked_sub(1)?)?;
+        let same = facts.expr(reference.receiver) == Some(&Expr::Name(before.name));
+        match reference.start.checked_sub(before.span(facts).end).filter(|_| same)? {
+            1 => Some(false),
+            2 => Some(true),
+            _ => None,
+        }
     }
 
     /// `Self::Item` in an `impl` of a trait means what the trait declares.

@@ -108,6 +108,7 @@ pub(super) enum Question {
     Extension(Arc<str>, Arc<str>),
     Decorated(Def),
     Named(Arc<str>),
+    Ambient(u32, Arc<str>),
 }
 
 pub(super) struct Query<'p> {

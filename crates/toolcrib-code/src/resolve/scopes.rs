@@ -68,6 +68,8 @@ pub struct FileScopes {
     globs: Vec<(ScopeId, usize)>,
     /// Texts by their hash, sorted: names come from other files as text.
     texts: Vec<(u64, Sym)>,
+    /// Type parameters by the scope that they are declared in: indices of bindings.
+    parameters: HashMap<ScopeId, Vec<usize>>,
     /// Names and paths that are known to be of a type in a part of the file.
     narrowed: HashMap<Sym, Vec<usize>>,
 }
@@ -90,6 +92,7 @@ impl FileScopes {
             members: HashMap::new(),
             globs: Vec::new(),
             texts,
+            parameters: HashMap::new(),
             narrowed: HashMap::new(),
         };
         scopes.add_definitions();
@@ -115,6 +118,9 @@ impl FileScopes {
                 },
             };
             scopes.names.entry((binding.scope, binding.name)).or_default().push(entry);
+            if binding.kind == BindingKind::TypeParameter {
+                scopes.parameters.entry(binding.scope).or_default().push(index);
+            }
         }
         scopes.add_imports();
         scopes
@@ -303,6 +309,11 @@ impl FileScopes {
 
     pub(super) fn narrows(&self) -> bool {
         !self.narrowed.is_empty()
+    }
+
+    /// The type parameters that are declared in a scope: indices of bindings.
+    pub(super) fn type_parameters(&self, scope: ScopeId) -> &[usize] {
+        self.parameters.get(&scope).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The members of a definition that have this name.

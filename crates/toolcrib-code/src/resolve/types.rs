@@ -212,18 +212,14 @@ impl Query<'_> {
 
     /// The type parameters of a definition, as types.
     fn params_of(&self, def: Def) -> Args {
-        self.parameters(def).into_iter().map(|index| Ty::Param(def.file, index)).collect()
+        self.parameters(def).iter().map(|index| Ty::Param(def.file, *index)).collect()
     }
 
-    pub(super) fn parameters(&self, def: Def) -> Vec<usize> {
-        let (Some(facts), Some(definition)) = (self.facts(def.file), self.definition(def)) else {
-            return Vec::new();
-        };
-        let bindings = facts.bindings.iter().enumerate();
-        let own = bindings.filter(|(_, binding)| {
-            binding.scope == definition.body && binding.kind == BindingKind::TypeParameter
-        });
-        own.map(|(index, _)| index).collect()
+    pub(super) fn parameters(&self, def: Def) -> &[usize] {
+        match (self.scopes(def.file), self.definition(def)) {
+            (Some(scopes), Some(definition)) => scopes.type_parameters(definition.body),
+            _ => &[],
+        }
     }
 
     /// The bases of the type around.

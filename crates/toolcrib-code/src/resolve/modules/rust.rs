@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::program::Def;
-use super::super::query::{Entity, Found, Place, Query, Site};
+use super::super::query::{Entity, Found, Place, Query, Question, Site};
 use super::super::scopes::Target;
 use super::{Leads, Modules, hands_on, is_public};
 use crate::facts::{Flags, Kind, ScopeId};
@@ -54,14 +54,16 @@ fn special(q: &Query<'_>, site: Site, name: &str) -> Option<Found> {
 
 /// Other crates, what is known everywhere, and macros, which do not care for modules.
 fn ambient(q: &Query<'_>, site: Site, name: &str) -> Found {
-    let found = other_crate(q, site.file, name);
-    if !found.is_empty() {
-        return found;
-    }
-    if known::is_everywhere("rust", name) {
-        return Found::one(Entity::External("std".into()));
-    }
-    macro_named(q, site.file, name)
+    q.found(Question::Ambient(site.file, name.into()), || {
+        let found = other_crate(q, site.file, name);
+        if !found.is_empty() {
+            return found;
+        }
+        if known::is_everywhere("rust", name) {
+            return Found::one(Entity::External("std".into()));
+        }
+        macro_named(q, site.file, name)
+    })
 }
 
 /// A macro of the crate: `macro_rules!` is seen by what comes after it, whatever the module.
