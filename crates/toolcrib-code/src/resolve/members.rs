@@ -4,6 +4,7 @@ use super::known;
 use super::modules::{self, Family};
 use super::program::Def;
 use super::query::{Entity, Found, Query, Question, Site, Space};
+use super::scopes::Target;
 use super::types::{Args, Ty};
 use crate::facts::{DefId, Flags, Kind, Type, TypeId};
 
@@ -278,6 +279,21 @@ impl Query<'_> {
         found
     }
 
+    /// Classes of the same name in the same scope: one for each case of a condition.
+    fn other_variants(&self, class: Def) -> Vec<Def> {
+        let (Some(scopes), Some(definition)) = (self.scopes(class.file), self.definition(class)) else {
+            return Vec::new();
+        };
+        let same = scopes.offered(definition.name, definition.scope);
+        let classes = same.filter_map(|target| match target {
+            Target::Definition(id) if id != class.id => {
+                scopes.facts().definition(id).filter(|other| other.kind == Kind::Class).map(|_| id)
+            }
+            _ => None,
+        });
+        classes.map(|id| Def { file: class.file, id }).collect()
+    }
+
     /// Whether a field is written in the body of its class, not in a method.
     fn is_in_body(&self, field: Def) -> bool {
         let Some(definition) = self.definition(field) else { return false };
@@ -294,7 +310,8 @@ impl Query<'_> {
                 break;
             }
             all.push(at);
-            let bases = self.bases_of(at);
+            let others = self.other_variants(at).into_iter();
+            let bases: Vec<Def> = others.chain(self.bases_of(at)).collect();
             for base in bases.into_iter().rev().filter(|base| !way.contains(base)) {
                 let mut way = way.clone();
                 way.push(base);

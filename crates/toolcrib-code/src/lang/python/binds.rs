@@ -121,9 +121,8 @@ fn name<'t>(cx: &mut Cx<'t>, node: Node<'t>, at: Node<'t>, kind: BindingKind, so
     };
     let mut new = cx.new_definition(at, kind, node);
     new.flags = Flags::default().when(exported(text), Flags::EXPORTED);
-    if source.part.is_whole() {
-        (new.ty, new.value) = (source.ty, source.value);
-    }
+    let value = whole(cx, at, source);
+    (new.ty, new.value) = (if source.part.is_whole() { source.ty } else { TypeId::NONE }, value);
     if node.kind() != "assignment" {
         new.span = span(at);
     } else if span(node).end - span(node).start > 200 {
@@ -214,17 +213,31 @@ fn another_value<'t>(cx: &mut Cx<'t>, scope: ScopeId, of: DefId, name: Sym, at: 
         return;
     }
     let mut value = old;
-    if source.part.is_whole() && !is_nothing(cx, source.value) {
-        let new = cx.expr_id(Expr::Inside(source.value, at.start_byte() as u32));
+    if !is_nothing(cx, source.value) && values(cx, old) < MAX_VALUES {
+        let new = whole(cx, at, source);
+        let new = cx.expr_id(Expr::Inside(new, at.start_byte() as u32));
         value = match is_nothing(cx, old) {
             true => new,
-            false if values(cx, old) < MAX_VALUES => cx.expr_id(Expr::Either(old, new)),
-            false => old,
+            false => cx.expr_id(Expr::Either(old, new)),
         };
     }
     if let Some(definition) = cx.facts.definitions.get_mut(index) {
-        (definition.ty, definition.value) = (source.ty, value);
+        definition.value = value;
+        if source.part.is_whole() {
+            definition.ty = source.ty;
+        }
     }
+}
+
+/// The value that a name gets; of a part of one, what a binding without a name holds.
+fn whole<'t>(cx: &mut Cx<'t>, at: Node<'t>, source: Source) -> ExprId {
+    if source.part.is_whole() || source.value.is_none() {
+        return source.value;
+    }
+    let (name, index, scope) = (cx.sym(at), cx.facts.bindings.len(), cx.function_scope());
+    let hidden = Source { scope: Some(scope), visible: Some(Span::default()), ..source };
+    cx.bind_at(name, at.start_byte() as u32, BindingKind::Narrowed, &hidden);
+    cx.expr_id(Expr::Bound(index as u32))
 }
 
 fn is_nothing(cx: &Cx<'_>, value: ExprId) -> bool {
@@ -281,9 +294,8 @@ fn attribute<'t>(cx: &mut Cx<'t>, node: Node<'t>, at: Node<'t>, source: Source) 
     }
     let mut new = cx.new_definition(name, Kind::Field, node);
     new.flags = Flags::default().when(exported(cx.text(name)), Flags::EXPORTED);
-    if source.part.is_whole() {
-        (new.ty, new.value) = (source.ty, source.value);
-    }
+    let value = whole(cx, name, source);
+    (new.ty, new.value) = (if source.part.is_whole() { source.ty } else { TypeId::NONE }, value);
     // A parameter's value is only known inside the method: what it is annotated with is the field's type.
     if let Some(crate::facts::Expr::Name(value)) = cx.facts.expr(source.value)
         && new.ty.is_none()
