@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::names::Named;
 use super::symbols::{candidates, grouped, missing};
 use super::{Found, Subject, main_of, own};
-use crate::facts::{DefId, Expr, FileFacts, Kind, Sym};
+use crate::facts::{BindingKind, DefId, Expr, FileFacts, Kind, Sym};
 use crate::resolve::{Answer, Def, Label, Meaning, Program, Source, Target};
 
 /// What is written at a place.
@@ -131,7 +131,10 @@ pub(super) fn spots(program: &Program, file: u32, line: Option<u32>, named: Opti
         }
     }
     for (index, binding) in facts.bindings.iter().enumerate() {
-        add(Site::Binding(index), binding.name, binding.start);
+        // What is only known of a name is no place where it comes from.
+        if binding.kind != BindingKind::Narrowed {
+            add(Site::Binding(index), binding.name, binding.start);
+        }
     }
     for (index, reference) in facts.references.iter().enumerate() {
         add(Site::Reference(index), reference.name, reference.start);
