@@ -31,7 +31,7 @@ pub use strings::Strings;
 pub(crate) use strings::hash;
 
 /// Counts up whenever facts of the same bytes come out differently; a stored index of another number is built anew.
-pub const ENGINE_VERSION: u32 = 3;
+pub const ENGINE_VERSION: u32 = 4;
 
 /// All that is known of one file by itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
