@@ -172,6 +172,9 @@ fn shape(facts: &FileFacts, reference: &Reference, source: &[u8]) -> String {
         Expr::Index(_) => "index[]",
         Expr::Literal(_) | Expr::Filled(..) | Expr::Tuple(_) => "literal",
         Expr::Either(..) | Expr::Inside(..) | Expr::Bound(_) => "either",
+        Expr::Object(_) => "object",
+        Expr::List(_) => "list",
+        Expr::Lambda { .. } => "function",
     };
     let before = String::from_utf8_lossy(&source[..reference.start as usize]);
     let before = before.trim_end();

@@ -275,6 +275,15 @@ impl<'t> Cx<'t> {
         self.owners.insert(node.id(), definition);
     }
 
+    pub(crate) fn owner_of(&self, node: Node<'t>) -> DefId {
+        self.owners.get(&node.id()).copied().unwrap_or(DefId::NONE)
+    }
+
+    /// The definition that the next one will be.
+    pub(crate) fn next_definition(&self) -> DefId {
+        DefId::new(self.facts.definitions.len())
+    }
+
     pub(crate) fn take_owner(&mut self, node: Node<'t>) -> DefId {
         self.owners.remove(&node.id()).unwrap_or(DefId::NONE)
     }

@@ -18,6 +18,7 @@ mod lines;
 mod render;
 mod shapes;
 mod strings;
+mod values;
 
 use serde::{Deserialize, Serialize};
 
@@ -29,9 +30,10 @@ pub use kinds::{Flags, Kind};
 pub use lines::LineTable;
 pub use strings::Strings;
 pub(crate) use strings::hash;
+pub use values::{Expr, Literal, Type};
 
 /// Counts up whenever facts of the same bytes come out differently; a stored index of another number is built anew.
-pub const ENGINE_VERSION: u32 = 4;
+pub const ENGINE_VERSION: u32 = 5;
 
 /// All that is known of one file by itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -375,96 +377,6 @@ pub struct Export {
     pub local: Sym,
     /// Where the name is written.
     pub start: u32,
-}
-
-/// A type as it is written.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Type {
-    /// A name with its qualifiers (`a::B`, `a.B`) and arguments.
-    Named {
-        /// The path, joined by `.`.
-        path: Sym,
-        /// Arguments.
-        args: Vec<TypeId>,
-    },
-    /// A reference or pointer: for members the same as what it points to.
-    Pointer(TypeId),
-    /// An array, slice or list of one type.
-    Array(TypeId),
-    /// A tuple.
-    Tuple(Vec<TypeId>),
-    /// One of several, or all of several.
-    Union(Vec<TypeId>),
-    /// A function that returns this.
-    Function(TypeId),
-    /// `Self`.
-    Own,
-    /// Written, but nothing that is understood.
-    Unknown,
-}
-
-/// An expression as far as its type may matter.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Expr {
-    /// Nothing that is understood.
-    Unknown,
-    /// A bare name.
-    Name(Sym),
-    /// `self`, `this`, `cls`.
-    This,
-    /// The base class's view of `self`.
-    Super,
-    /// `base.name` or, with `path`, `base::name`.
-    Member {
-        /// What it is a member of.
-        base: ExprId,
-        /// The member.
-        name: Sym,
-        /// Whether it is written as a path.
-        path: bool,
-    },
-    /// A call.
-    Call {
-        /// What is called.
-        callee: ExprId,
-        /// How many arguments.
-        args: u8,
-        /// The first of them.
-        first: ExprId,
-    },
-    /// A value of a type that is written there: `new T()`, `T { … }`, `x as T`.
-    Typed(TypeId),
-    /// `await x`, `x.await`.
-    Await(ExprId),
-    /// `x?`, `x!`.
-    Try(ExprId),
-    /// `x[i]`.
-    Index(ExprId),
-    /// A literal of a built-in type.
-    Literal(Literal),
-    /// One of two.
-    Either(ExprId, ExprId),
-    /// Several, in order.
-    Tuple(Vec<ExprId>),
-    /// A literal with something in it: an element, or a key and a value.
-    Filled(Literal, ExprId, ExprId),
-    /// What a binding holds, by its index.
-    Bound(u32),
-    /// An expression with names of its own: the last of a block, of the arm of a `match`. Seen from this place.
-    Inside(ExprId, u32),
-}
-
-/// Kinds of literal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the words say it")]
-pub enum Literal {
-    String,
-    Number,
-    Boolean,
-    List,
-    Map,
-    Function,
-    Null,
 }
 
 impl FileFacts {

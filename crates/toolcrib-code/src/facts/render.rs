@@ -20,6 +20,13 @@ impl FileFacts {
             Some(Type::Tuple(all)) => format!("({})", list(all, ", ")),
             Some(Type::Union(all)) => list(all, " | "),
             Some(Type::Function(returns)) => format!("fn -> {}", self.type_text(*returns)),
+            Some(Type::Callable { params, returns }) => {
+                format!("fn({}) -> {}", list(params, ", "), self.type_text(*returns))
+            }
+            Some(Type::Object(_)) => "{…}".to_owned(),
+            Some(Type::Returned(of)) => format!("{}()", self.type_text(*of)),
+            Some(Type::Of(value)) => format!("typeof {}", self.expr_text(*value)),
+            Some(Type::Indexed(of, name)) => format!("{}[{}]", self.type_text(*of), self.text(*name)),
             Some(Type::Own) => "Self".to_owned(),
             Some(Type::Unknown) => "?".to_owned(),
         }
@@ -44,6 +51,9 @@ impl FileFacts {
             Some(Expr::Try(inner)) => format!("{}?", self.expr_text(*inner)),
             Some(Expr::Index(inner)) => format!("{}[]", self.expr_text(*inner)),
             Some(Expr::Literal(literal)) => format!("{literal:?}").to_lowercase(),
+            Some(Expr::List(first)) => format!("[{}]", self.expr_text(*first)),
+            Some(Expr::Object(_)) => "{…}".to_owned(),
+            Some(Expr::Lambda { body, .. }) => format!("=> {}", self.expr_text(*body)),
             Some(Expr::Either(left, right)) => {
                 format!("{} | {}", self.expr_text(*left), self.expr_text(*right))
             }

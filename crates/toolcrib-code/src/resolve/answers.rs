@@ -109,7 +109,7 @@ impl Query<'_> {
             None => {
                 let space = match self.is_path_start(file, reference) {
                     true => Space::Type,
-                    false => Space::of(reference.role),
+                    false => self.space_of(file, reference.role),
                 };
                 let found = self.name(site, reference.name, space);
                 let reason = if found.via.is_empty() { "scope" } else { "import" };
@@ -124,10 +124,11 @@ impl Query<'_> {
                 }
                 let used = if reference.role == Role::Call { Use::Call } else { Use::Read };
                 let (found, _) = self.member_used(&base, name, used, site);
-                let found = match self.two_spaces(file) && reference.role != Role::Call {
-                    true => self.prefer(found, Space::of(reference.role)),
-                    false => found,
-                };
+                let found =
+                    match self.has_spaces(file) && (reference.role != Role::Call || !self.two_spaces(file)) {
+                        true => self.prefer(found, self.space_of(file, reference.role)),
+                        false => found,
+                    };
                 if !found.is_empty() {
                     let reason = match (&base, receiver) {
                         (Ty::Module(_), _) => "module",
@@ -187,9 +188,18 @@ impl Query<'_> {
     }
 
     /// Of several, those in a space; all if none is.
-    fn prefer(&self, found: Found, space: Space) -> Found {
+    pub(super) fn prefer(&self, found: Found, space: Space) -> Found {
         let wanted = self.in_space(found.clone(), space);
         if wanted.is_empty() { found } else { wanted }
+    }
+
+    /// The space of a role: what is made by `new` is a value where types are none.
+    fn space_of(&self, file: u32, role: Role) -> Space {
+        match role {
+            Role::Construct if !self.two_spaces(file) => Space::Value,
+            Role::Inherit if !self.two_spaces(file) => Space::Any,
+            _ => Space::of(role),
+        }
     }
 
     /// Whether a name before `.` or `::` can only be a type or a module.
@@ -288,6 +298,11 @@ impl Query<'_> {
         if family == Family::Python && !matches!(base, Ty::Unknown | Ty::Union(_)) {
             return Answer::unknown();
         }
+        // An object whose type is known has what the type says; and what is only read may be a key of any object.
+        let is_open = matches!(base, Ty::Unknown | Ty::Union(_) | Ty::Param(..));
+        if family == Family::Script && (!is_open || reference.role != Role::Call) {
+            return Answer::unknown();
+        }
         // A type that is known to its last base has no other members; in Rust any trait may give it some.
         if let Ty::Instance(def, _) | Ty::Type(def, _) = base
             && family != Family::Rust
@@ -321,7 +336,8 @@ impl Query<'_> {
             let Some(facts) = self.facts(file) else { continue };
             for (index, definition) in facts.definitions.iter().enumerate() {
                 let member = facts.definition(definition.parent).is_some_and(|around| around.kind.is_type())
-                    || definition.owner.is_some();
+                    || definition.owner.is_some()
+                    || self.scopes(file).is_some_and(|scopes| scopes.is_of_object(definition));
                 if member && facts.text(definition.name) == name {
                     found.push(Def { file, id: DefId::new(index) });
                 }

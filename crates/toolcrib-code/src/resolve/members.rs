@@ -38,7 +38,10 @@ impl Query<'_> {
         match of {
             Ty::Module(place) => {
                 let found = self.lookup(place, name, true);
-                let ty = self.type_of_found(&found);
+                let ty = match Family::of(self.language(site.file)) {
+                    Family::Script => self.type_of_found(&self.prefer(found.clone(), Space::Value)),
+                    _ => self.type_of_found(&found),
+                };
                 (found, ty)
             }
             Ty::Type(def, args) | Ty::Instance(def, args) => {
@@ -60,7 +63,7 @@ impl Query<'_> {
                 let Some(bound) = bound.filter(|bound| bound.ty.is_some()) else { return Default::default() };
                 let at = Site { file: *file, scope: bound.scope, at: bound.start };
                 let bound = self.written(at, bound.ty);
-                if matches!(bound, Ty::Param(..)) {
+                if matches!(bound, Ty::Param(..)) || self.is_leaked(*file, at.scope, site) {
                     return Default::default();
                 }
                 let (found, ty) = self.member_used(&bound, name, used, site);
@@ -71,8 +74,43 @@ impl Query<'_> {
                 (found, ty)
             }
             Ty::External | Ty::Holds(_) => (Found::one(Entity::External("".into())), Ty::External),
-            Ty::Unknown | Ty::Function(..) | Ty::Returns(_) | Ty::Tuple(_) => self.tuple_member(of, name),
+            Ty::Function(def, _) if Family::of(self.language(def.file)) == Family::Script => {
+                self.of_function(*def, name)
+            }
+            Ty::Unknown
+            | Ty::Function(..)
+            | Ty::Returns(_)
+            | Ty::Tuple(_)
+            | Ty::Signature(..)
+            | Ty::Given => self.tuple_member(of, name),
         }
+    }
+
+    /// What a function has as members: those of a namespace of its name, and else those that all functions have.
+    fn of_function(&self, def: Def, name: &str) -> (Found, Ty) {
+        let apart = modules::of(self, def.file).apart(self, def, name);
+        let found = Found { entities: apart.into_iter().map(Entity::Def).collect(), via: Vec::new() };
+        let ty = self.type_of_found(&found);
+        (found, ty)
+    }
+
+    /// A member of what a name stands for.
+    pub(super) fn part_of(&self, entity: &Entity, name: &str, site: Site) -> Found {
+        match entity {
+            Entity::External(_) => Found::one(entity.clone()),
+            _ => self.member(&self.type_of(entity), name, site).0,
+        }
+    }
+
+    /// Whether a type parameter is seen from where it does not hold: then something else stands in its place there, and
+    /// nobody said what.
+    fn is_leaked(&self, file: u32, scope: crate::facts::ScopeId, site: Site) -> bool {
+        Family::of(self.language(file)) == Family::Script
+            && (file != site.file
+                || self
+                    .facts(file)
+                    .and_then(|facts| facts.scope(scope))
+                    .is_some_and(|scope| !scope.span.contains(site.at)))
     }
 
     fn tuple_member(&self, of: &Ty, name: &str) -> (Found, Ty) {
@@ -154,7 +192,14 @@ impl Query<'_> {
                     .is_some_and(|found| found.kind == Kind::Variant && found.params.is_empty());
                 if reads || unit { self.call(&ty, site) } else { ty }
             }
-            other => self.applied(other, def, args),
+            other => {
+                let owner =
+                    Def { file: member.file, id: self.definition(member).map_or(DefId::NONE, |m| m.parent) };
+                match self.seen_through(def, args, owner) {
+                    Some(args) if owner != def => self.applied(other, owner, &args),
+                    _ => self.applied(other, def, args),
+                }
+            }
         }
     }
 
@@ -187,7 +232,8 @@ impl Query<'_> {
                 return (found, ty);
             }
         }
-        (Found::one(Entity::External(library.into())), Ty::Unknown)
+        let value = if known == "Record" { args.get(1).cloned() } else { None };
+        (Found::one(Entity::External(library.into())), value.unwrap_or_default())
     }
 
     /// A method that the workspace gives a type of the library.
@@ -380,7 +426,7 @@ impl Query<'_> {
         let site = Site { file: def.file, scope, at: definition.name_start };
         let mut found = Vec::new();
         for base in bases {
-            match self.written(site, *base) {
+            match self.base_type(site, *base) {
                 Ty::Instance(base, _) | Ty::Type(base, _) if base != def => found.push(base),
                 Ty::Union(members) => found.extend(members.iter().filter_map(|ty| match ty {
                     Ty::Instance(base, _) | Ty::Type(base, _) => Some(*base),
@@ -390,6 +436,21 @@ impl Query<'_> {
             }
         }
         found
+    }
+
+    /// A base without its arguments, where they do not matter: they may lead back to the type itself.
+    fn base_type(&self, site: Site, base: TypeId) -> Ty {
+        let named = self.facts(site.file).and_then(|facts| match facts.ty(base)? {
+            Type::Named { path, args } if !args.is_empty() => Some(facts.text(*path)),
+            _ => None,
+        });
+        if let Some(path) = named
+            && Family::of(self.language(site.file)) == Family::Script
+            && let found @ (Ty::Instance(..) | Ty::Type(..)) = self.named(site, path, Vec::new())
+        {
+            return found;
+        }
+        self.written(site, base)
     }
 
     /// Whether something above a type is outside of the workspace or unknown: then it may have members unseen.

@@ -5,8 +5,10 @@
 
 mod answers;
 mod cache;
+mod callbacks;
 mod cargo;
 mod known;
+mod manifests;
 mod members;
 mod modules;
 mod narrow;

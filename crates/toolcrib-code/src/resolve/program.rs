@@ -1,12 +1,11 @@
 //! All files together: what a use in one of them means, wherever it is defined.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-use toolcrib_workspace::Hash;
+use std::sync::{Arc, OnceLock};
 
 use super::cache::Cache;
 use super::cargo::Cargo;
+use super::manifests::Manifests;
+use super::modules::Packages;
 use super::modules::python::Tops;
 use super::{FileScopes, Label};
 use crate::facts::{DefId, Definition, FileFacts};
@@ -89,8 +88,8 @@ struct Known {
     cache: Cache,
     cargo: Cargo,
     tops: OnceLock<Tops>,
-    /// Files that are no source and were read all the same, with what they held.
-    manifests: Mutex<HashMap<String, Option<Hash>>>,
+    packages: Packages,
+    manifests: Arc<Manifests>,
 }
 
 impl Program {
@@ -101,7 +100,8 @@ impl Program {
             cache: Cache::default(),
             cargo: Cargo::default(),
             tops: OnceLock::new(),
-            manifests: Mutex::default(),
+            packages: Packages::default(),
+            manifests: Arc::new(Manifests::new(Arc::clone(&snapshot))),
         };
         Self { snapshot, known: Arc::new(known), overlay: None }
     }
@@ -134,7 +134,7 @@ impl Program {
     pub fn renewed(&self, snapshot: Arc<Snapshot>) -> Self {
         let (old, new) = (self.snapshot.files(), snapshot.files());
         let unchanged = old.len() == new.len() && old.iter().zip(new).all(|(old, new)| Arc::ptr_eq(old, new));
-        if unchanged && self.manifests_are_fresh(&snapshot) {
+        if unchanged && self.known.manifests.are_fresh() {
             return Self { snapshot, known: Arc::clone(&self.known), overlay: self.overlay.clone() };
         }
         let renewed = Self { overlay: self.overlay.clone(), ..Self::new(snapshot) };
@@ -152,11 +152,6 @@ impl Program {
     /// Whether nothing has changed since another, so that what was worked out from it still holds.
     pub fn is_as(&self, other: &Program) -> bool {
         Arc::ptr_eq(&self.known, &other.known)
-    }
-
-    fn manifests_are_fresh(&self, snapshot: &Snapshot) -> bool {
-        let read = self.known.manifests.lock().unwrap_or_else(PoisonError::into_inner);
-        read.iter().all(|(path, before)| snapshot.read(path).map(|content| Hash::of(&content)) == *before)
     }
 
     /// What it stands on.
@@ -221,10 +216,12 @@ impl Program {
 
     /// The content of a file that is no source: a manifest.
     pub(super) fn read(&self, path: &str) -> Option<Vec<u8>> {
-        let content = self.snapshot.read(path);
-        let hash = content.as_ref().map(|content| Hash::of(content));
-        self.known.manifests.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), hash);
-        content
+        self.known.manifests.read(path)
+    }
+
+    /// All manifests.
+    pub(super) fn manifests(&self) -> &Arc<Manifests> {
+        &self.known.manifests
     }
 
     /// The text of a source file.
@@ -243,6 +240,10 @@ impl Program {
 
     pub(super) fn cargo(&self) -> &Cargo {
         &self.known.cargo
+    }
+
+    pub(super) fn packages(&self) -> &Packages {
+        &self.known.packages
     }
 }
 

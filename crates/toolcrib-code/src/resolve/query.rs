@@ -215,7 +215,7 @@ impl<'p> Query<'p> {
     /// What a bare name means at a place.
     pub(super) fn name(&self, site: Site, name: Sym, space: Space) -> Found {
         let wanted = self.walk(site, name, space);
-        if !wanted.is_empty() || space == Space::Any || !self.two_spaces(site.file) {
+        if !wanted.is_empty() || space == Space::Any || !self.has_spaces(site.file) {
             return wanted;
         }
         let mut found = self.walk(site, name, Space::Any);
@@ -231,6 +231,11 @@ impl<'p> Query<'p> {
         self.scopes(file).is_some_and(|scopes| scopes.rules().two_spaces)
     }
 
+    /// Whether a name may be a type and a value.
+    pub(super) fn has_spaces(&self, file: u32) -> bool {
+        self.scopes(file).is_some_and(|scopes| scopes.rules().two_spaces || scopes.rules().objects)
+    }
+
     fn walk(&self, site: Site, name: Sym, space: Space) -> Found {
         let Some(scopes) = self.scopes(site.file) else { return Found::default() };
         let (facts, rules) = (scopes.facts(), scopes.rules());
@@ -241,15 +246,26 @@ impl<'p> Query<'p> {
         let start = scopes.seen_from(site.scope, site.at);
         let mut here = start;
         let mut left_function = false;
+        // An import has the name, but leads nowhere: then nobody knows what it is.
+        let mut lost = false;
         while let Some(region) = facts.scope(here) {
             let own_body = here == start || !rules.class_body || region.kind != ScopeKind::Type;
             if own_body {
+                let mut all = Found::default();
                 for target in scopes.all_in_scope(name, here, site.at, left_function) {
                     let found = self.target(site.file, target);
                     let found = self.in_space(found, space);
-                    if !found.is_empty() {
+                    let one_of_many = rules.objects && matches!(target, Target::Definition(_));
+                    if one_of_many {
+                        all.entities.extend(found.entities);
+                    } else if !found.is_empty() && all.is_empty() {
                         return found;
                     }
+                    lost |= matches!(target, Target::Import(..)) && rules.objects;
+                }
+                if !all.is_empty() {
+                    all.entities.reverse();
+                    return all;
                 }
             }
             if region.kind == ScopeKind::Type && rules.bare_members {
@@ -276,6 +292,9 @@ impl<'p> Query<'p> {
                 break;
             }
             here = region.parent;
+        }
+        if lost {
+            return Found::default();
         }
         let found = modules::of(self, site.file).ambient(self, site, text);
         self.in_space(found, space)
@@ -344,7 +363,7 @@ impl<'p> Query<'p> {
                     let binding = self.facts(*file).and_then(|facts| facts.bindings.get(*index));
                     let is_type = binding
                         .is_some_and(|binding| binding.kind == crate::facts::BindingKind::TypeParameter);
-                    !self.two_spaces(*file) || is_type == (space == Space::Type)
+                    !self.has_spaces(*file) || is_type == (space == Space::Type)
                 }
                 Entity::Module(Place::File(file) | Place::Inline(Def { file, .. })) => {
                     space == Space::Type || !self.two_spaces(*file)
@@ -352,10 +371,16 @@ impl<'p> Query<'p> {
                 _ => true,
             };
         };
-        if !self.two_spaces(def.file) {
+        if !self.has_spaces(def.file) {
             return true;
         }
         let Some(kind) = self.definition(*def).map(|definition| definition.kind) else { return false };
+        if !self.two_spaces(def.file) {
+            return match space {
+                Space::Type => kind.is_type() || matches!(kind, Kind::Module | Kind::Variant),
+                _ => !matches!(kind, Kind::Interface | Kind::Type),
+            };
+        }
         match space {
             Space::Type => kind.is_type() || matches!(kind, Kind::Module | Kind::Variant),
             // Tuple and unit structs are values too; braces can only be told by what they hold.

@@ -33,6 +33,8 @@ pub(super) struct Rules {
     pub(super) closed_functions: bool,
     /// Names of types and of values do not hide each other.
     pub(super) two_spaces: bool,
+    /// Objects have members of their own, and several declarations of a name are one.
+    pub(super) objects: bool,
 }
 
 impl Rules {
@@ -44,6 +46,7 @@ impl Rules {
             closed_modules: rust,
             closed_functions: rust,
             two_spaces: rust,
+            objects: matches!(language.name, "typescript" | "tsx" | "javascript"),
         }
     }
 }
@@ -131,7 +134,7 @@ impl FileScopes {
         for (index, definition) in facts.definitions.iter().enumerate() {
             let id = DefId::new(index);
             if let Some(around) = self.facts.definition(definition.parent)
-                && (around.kind.is_type() || around.kind == Kind::Variant)
+                && (around.kind.is_type() || around.kind == Kind::Variant || self.is_of_object(definition))
             {
                 self.members.entry((definition.parent, definition.name)).or_default().push(id);
             }
@@ -145,6 +148,15 @@ impl FileScopes {
                 self.names.entry((definition.scope, definition.name)).or_default().push(entry);
             }
         }
+    }
+
+    /// Whether a definition is a member of an object that is written out as the value of the one around it.
+    pub(super) fn is_of_object(&self, definition: &crate::facts::Definition) -> bool {
+        self.rules.objects
+            && self
+                .facts
+                .scope(definition.scope)
+                .is_some_and(|scope| scope.kind == ScopeKind::Type && scope.definition == definition.parent)
     }
 
     fn add_imports(&mut self) {
@@ -338,6 +350,15 @@ impl FileScopes {
             Target::Binding(_) => !left_function || in_type,
             Target::Definition(_) if in_type => self.rules.bare_members || self.rules.class_body,
             Target::Definition(_) | Target::Import(..) => true,
+        }
+    }
+
+    /// The parameter `this` of a function around a place.
+    pub(super) fn name_of_this(&self, scope: ScopeId, at: u32) -> Option<usize> {
+        let this = self.find("this").filter(|_| self.rules.objects)?;
+        match self.name(this, scope, at)? {
+            Target::Binding(index) => Some(index),
+            Target::Definition(_) | Target::Import(..) => None,
         }
     }
 

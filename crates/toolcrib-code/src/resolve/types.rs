@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::known;
 use super::members::Use;
+use super::modules::Family;
 use super::program::Def;
 use super::query::{Entity, Found, Place, Query, Question, Site, Space};
 use super::scopes::Target;
@@ -39,6 +40,10 @@ pub(super) enum Ty {
     Holds(&'static str),
     /// A type parameter: a binding of a file.
     Param(u32, usize),
+    /// A function by what it takes and gives.
+    Signature(Args, Box<Ty>),
+    /// In the place of what a function that is handed over gives.
+    Given,
 }
 
 /// Members that say what one gets by going over a value, the nearest to that first.
@@ -71,6 +76,15 @@ impl Ty {
             0 => Ty::Unknown,
             1 => all.pop().unwrap_or_default(),
             _ => Ty::Union(all.into()),
+        }
+    }
+
+    /// Whether what a function that is handed over gives is in it.
+    pub(super) fn has_given(&self) -> bool {
+        match self {
+            Ty::Given => true,
+            Ty::Known(_, args) | Ty::Tuple(args) | Ty::Union(args) => args.iter().any(Ty::has_given),
+            _ => false,
         }
     }
 
@@ -128,6 +142,14 @@ impl Query<'_> {
                 }
             }
             Expr::Bound(index) => self.binding(site.file, *index as usize),
+            Expr::List(first) => {
+                Ty::known(known::list(self.language(site.file)), vec![self.eval(site, *first)])
+            }
+            Expr::Object(id) => Ty::Instance(Def { file: site.file, id: *id }, none()),
+            Expr::Lambda { body, at } => {
+                let scope = self.scopes(site.file).map_or(site.scope, |scopes| scopes.scope_at(*at));
+                Ty::Returns(Box::new(self.eval(Site { file: site.file, scope, at: *at }, *body)))
+            }
         };
         self.unstep();
         found
@@ -196,6 +218,11 @@ impl Query<'_> {
 
     /// What `self` is at a place.
     pub(super) fn this(&self, site: Site) -> Ty {
+        // A function may say what it is called on.
+        if let Some(said) = self.scopes(site.file).and_then(|scopes| scopes.name_of_this(site.scope, site.at))
+        {
+            return self.binding(site.file, said);
+        }
         let Some(around) = self.type_around(site) else { return Ty::Unknown };
         self.self_of(around)
     }
@@ -291,13 +318,14 @@ impl Query<'_> {
         });
         match found {
             Ty::Instance(of, args) => Ty::Type(of, args),
+            Ty::Union(_) | Ty::Tuple(_) if Family::of(self.language(def.file)) == Family::Script => found,
             Ty::Unknown | Ty::Union(_) | Ty::Tuple(_) => Ty::Type(def, self.params_of(def)),
             other => other,
         }
     }
 
     /// Where the type and value of a definition are to be read.
-    fn site_of(&self, def: Def, definition: &Definition) -> Site {
+    pub(super) fn site_of(&self, def: Def, definition: &Definition) -> Site {
         let scope = match (definition.kind.is_callable(), definition.body.is_some()) {
             (true, true) => definition.body,
             _ if definition.value.is_some() && definition.ty.is_none() => self
@@ -356,7 +384,7 @@ impl Query<'_> {
         }
     }
 
-    fn value_of(&self, of: &Ty, name: &str, site: Site) -> Ty {
+    pub(super) fn value_of(&self, of: &Ty, name: &str, site: Site) -> Ty {
         self.member(of, name, site).1
     }
 
@@ -430,7 +458,7 @@ impl Query<'_> {
             Ty::Union(members) => {
                 Ty::union(members.iter().map(|ty| self.given(ty, method, at, site)).collect())
             }
-            _ => Ty::Unknown,
+            _ => self.handed(of, method, at, site),
         }
     }
 
@@ -467,9 +495,9 @@ impl Query<'_> {
         }
     }
 
-    fn awaited(&self, ty: Ty) -> Ty {
+    pub(super) fn awaited(&self, ty: Ty) -> Ty {
         match ty {
-            Ty::Known("Future", args) => args.first().cloned().unwrap_or_default(),
+            Ty::Known("Future", args) => self.awaited(args.first().cloned().unwrap_or_default()),
             Ty::Union(members) => Ty::union(members.iter().map(|ty| self.awaited(ty.clone())).collect()),
             other => other,
         }
@@ -510,7 +538,13 @@ impl Query<'_> {
         match callee {
             // `Some(x)`, `Arc::new(x)`: what is made holds what it is given.
             Ty::Holds(name) => known::held(name, self.eval(site, first), |ty| self.element(ty, site)),
+            // `list.map(f)`: what is made holds what the function gives.
+            Ty::Returns(ty) if ty.has_given() => {
+                let given = self.awaited(self.call(&self.eval(site, first), site));
+                replace(ty, &[Ty::Given], &[given])
+            }
             Ty::Function(def, _) if let Some(ty) = self.solved(*def, first, site) => ty,
+            Ty::Function(def, _) => self.inferred(*def, self.call(callee, site), first, site),
             _ => self.call(callee, site),
         }
     }
@@ -520,7 +554,7 @@ impl Query<'_> {
         match callee {
             Ty::Type(def, args) => Ty::Instance(*def, args.clone()),
             Ty::Function(def, of) => self.returned(*def, of),
-            Ty::Returns(ty) => (**ty).clone(),
+            Ty::Returns(ty) | Ty::Signature(_, ty) => (**ty).clone(),
             Ty::Union(members) => Ty::union(members.iter().map(|ty| self.call(ty, site)).collect()),
             Ty::External => Ty::External,
             Ty::Known(..) => Ty::External,
@@ -562,15 +596,26 @@ impl Query<'_> {
             // A method of a base or trait that returns `Self` returns the value's own type.
             (Ty::Instance(around, _), Ty::Instance(..) | Ty::Known(..) | Ty::Param(..))
                 if matches!(&raw, Ty::Instance(same, _) if same == around)
-                    && self.returns_own(definition) =>
+                    && self.returns_own(def, definition) =>
             {
                 of.clone()
+            }
+            (Ty::Instance(around, params), Ty::Instance(value, args)) => {
+                match self.seen_through(*value, args, *around) {
+                    Some(args) => replace(&raw, params, &args),
+                    None => raw,
+                }
             }
             _ => raw,
         }
     }
 
-    fn returns_own(&self, definition: &Definition) -> bool {
+    fn returns_own(&self, def: Def, definition: &Definition) -> bool {
+        if Family::of(self.language(def.file)) == Family::Script {
+            let facts = self.facts(def.file);
+            let own = facts.and_then(|facts| facts.ty(definition.ty)) == Some(&Type::Own);
+            return own || facts.and_then(|facts| facts.expr(definition.value)) == Some(&Expr::This);
+        }
         definition.flags.has(Flags::RECEIVER) || definition.ty.is_some()
     }
 
@@ -592,7 +637,10 @@ impl Query<'_> {
                 self.named(site, facts.text(*path), args)
             }
             Type::Pointer(inner) => self.written(site, *inner),
-            Type::Array(inner) => Ty::known("Vec", vec![self.written(site, *inner)]),
+            Type::Array(inner) => {
+                let list = known::list(self.language(site.file));
+                Ty::known(list, vec![self.written(site, *inner)])
+            }
             Type::Tuple(members) => {
                 Ty::Tuple(members.iter().map(|member| self.written(site, *member)).collect())
             }
@@ -600,6 +648,23 @@ impl Query<'_> {
                 Ty::union(members.iter().map(|member| self.written(site, *member)).collect())
             }
             Type::Function(returned) => Ty::Returns(Box::new(self.written(site, *returned))),
+            Type::Callable { params, returns } => Ty::Signature(
+                params.iter().map(|param| self.written(site, *param)).collect(),
+                Box::new(self.written(site, *returns)),
+            ),
+            Type::Object(id) => {
+                let def = Def { file: site.file, id: *id };
+                Ty::Instance(def, self.params_of(def))
+            }
+            Type::Returned(of) => self.call(&self.written(site, *of), site),
+            Type::Of(value) => self.eval(site, *value),
+            Type::Indexed(of, name) => {
+                let of = self.written(site, *of);
+                match facts.text(*name) {
+                    "" => self.indexed(of, site),
+                    name => self.value_of(&of, name, site),
+                }
+            }
             Type::Own => self.this(site),
             Type::Unknown => Ty::Unknown,
         };
@@ -677,7 +742,7 @@ pub(super) fn replace(ty: &Ty, from: &[Ty], to: &[Ty]) -> Ty {
     }
     let all = |args: &Args| -> Args { args.iter().map(|arg| replace(arg, from, to)).collect() };
     match ty {
-        Ty::Param(..) => match from.iter().position(|other| other == ty) {
+        Ty::Param(..) | Ty::Given => match from.iter().position(|other| other == ty) {
             Some(at) => to.get(at).cloned().unwrap_or_else(|| ty.clone()),
             None => ty.clone(),
         },
@@ -687,6 +752,7 @@ pub(super) fn replace(ty: &Ty, from: &[Ty], to: &[Ty]) -> Ty {
         Ty::Tuple(args) => Ty::Tuple(all(args)),
         Ty::Union(args) => Ty::union(all(args).to_vec()),
         Ty::Returns(inner) => Ty::Returns(Box::new(replace(inner, from, to))),
+        Ty::Signature(params, inner) => Ty::Signature(all(params), Box::new(replace(inner, from, to))),
         Ty::Function(def, of) => Ty::Function(*def, Box::new(replace(of, from, to))),
         Ty::Unknown | Ty::External | Ty::Module(_) | Ty::Holds(_) => ty.clone(),
     }

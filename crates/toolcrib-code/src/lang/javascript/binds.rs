@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::{export_flags, exprs, key_part, parameters};
+use super::{export_flags, exprs, key_part, objects, parameters};
 use crate::facts::{
     BindingKind, Cx, DefId, ExprId, Flags, Flow, Import, ImportKind, ImportName, Kind, Part, Role, ScopeKind,
     Source, Sym, TypeId, span,
@@ -16,8 +16,12 @@ pub(super) fn declaration<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
         let Some(target) = cx.field(declarator, F::Name) else { continue };
         let ty = cx.field(declarator, F::Type).map_or(TypeId::NONE, |ty| cx.ty(ty));
         let value = cx.field(declarator, F::Value);
-        if let Some(call) = value.filter(|value| value.kind() == "call_expression")
-            && require(cx, call, target)
+        let loads = value.and_then(|value| match value.kind() {
+            "await_expression" => value.named_child(0),
+            _ => Some(value),
+        });
+        if let Some(call) = loads.filter(|value| value.kind() == "call_expression")
+            && require(cx, call, target, value.is_some_and(|value| value.kind() == "await_expression"))
         {
             continue;
         }
@@ -40,15 +44,15 @@ pub(super) fn declaration<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 }
 
 /// `const x = require("m")` and `const { a, b: c } = require("m")` are imports.
-fn require<'t>(cx: &mut Cx<'t>, call: Node<'t>, target: Node<'t>) -> bool {
+fn require<'t>(cx: &mut Cx<'t>, call: Node<'t>, target: Node<'t>, awaited: bool) -> bool {
     let is_import = cx.field(call, F::Function).is_some_and(|function| function.kind() == "import");
-    let Some(source) = exprs::required(cx, call).filter(|_| !is_import) else { return false };
+    let Some(source) = exprs::required(cx, call).filter(|_| is_import == awaited) else { return false };
     let mut import = Import {
         kind: ImportKind::Module,
         source,
         alias: Sym::NONE,
         names: Vec::new(),
-        span: span(call),
+        span: crate::facts::Span::new(span(target).start, span(call).end),
         scope: cx.scope,
     };
     match target.kind() {
@@ -106,12 +110,13 @@ fn define<'t>(
         let (params, flags) = parameters(cx, function);
         new.params = params;
         new.flags = new.flags.with(flags).when(cx.text(function).starts_with("async"), Flags::ASYNC);
-        new.ty = cx.field(function, F::ReturnType).map_or(ty, |ty| cx.ty(ty));
+        new.ty = exprs::returned(cx, function, ty);
         new.head_end = cx.field(function, F::Body).map_or(new.head_end, |body| body.start_byte() as u32);
     } else if let Some(class) = class {
         new.bases = super::heritage(cx, class);
         new.head_end = class.start_byte() as u32;
     } else if let Some(value) = value {
+        objects::own(cx, value);
         new.value = cx.expr(value);
         if span(node).end - span(node).start > 120 {
             new.head_end = value.start_byte() as u32;
@@ -165,7 +170,8 @@ fn names<'t>(cx: &mut Cx<'t>, target: Node<'t>, source: Source) -> Vec<(Node<'t>
     let mut left = vec![(target, source)];
     while let Some((at, source)) = left.pop() {
         match at.kind() {
-            "identifier" => found.push((at, source)),
+            // A parameter may say what `this` is.
+            "identifier" | "this" => found.push((at, source)),
             "shorthand_property_identifier_pattern" => {
                 let part = key_part(cx, at);
                 found.push((at, source.part(part)));
@@ -251,7 +257,7 @@ fn common_js<'t>(cx: &mut Cx<'t>, node: Node<'t>, left: Node<'t>, right: Node<'t
         }
         "module.exports" => {
             let (name, local) =
-                (cx.intern("default"), if right.kind() == "identifier" { cx.sym(right) } else { Sym::NONE });
+                (cx.intern("export="), if right.kind() == "identifier" { cx.sym(right) } else { Sym::NONE });
             cx.export(name, local, start);
         }
         _ => {
@@ -259,7 +265,8 @@ fn common_js<'t>(cx: &mut Cx<'t>, node: Node<'t>, left: Node<'t>, right: Node<'t
             let sym = cx.sym(name);
             let local = if right.kind() == "identifier" { cx.sym(right) } else { sym };
             cx.export(sym, local, name.start_byte() as u32);
-            if exprs::is_function(right) && cx.is_first(cx.scope, DefId::NONE, sym) {
+            let named = right.kind() == "identifier";
+            if !named && cx.scope_kind() == ScopeKind::File && cx.is_first(cx.scope, DefId::NONE, sym) {
                 define(cx, node, name, TypeId::NONE, Some(right), false);
             }
         }
@@ -274,7 +281,9 @@ fn this_field<'t>(cx: &mut Cx<'t>, node: Node<'t>, left: Node<'t>, right: Node<'
     let body = cx.facts.definition(class).map(|class| class.body).unwrap_or_default();
     let declared =
         |cx: &Cx<'_>| cx.facts.definitions.iter().any(|member| member.parent == class && member.name == sym);
-    if this && class.is_some() && cx.is_first(body, DefId::NONE, sym) && !declared(cx) {
+    // TypeScript wants fields to be declared, so an assignment never does it.
+    let declares = cx.compiled.language.name == "javascript" && !is_member(cx, sym);
+    if declares && this && class.is_some() && !declared(cx) && cx.is_first(body, DefId::NONE, sym) {
         let mut new = cx.new_definition(name, Kind::Field, node);
         new.flags = Flags::EXPORTED;
         new.value = cx.expr(right);
@@ -282,6 +291,15 @@ fn this_field<'t>(cx: &mut Cx<'t>, node: Node<'t>, left: Node<'t>, right: Node<'
     } else {
         exprs::mark(cx, left, Role::Write);
     }
+}
+
+/// Whether the body of the class around has a member of that name, further down perhaps.
+fn is_member(cx: &mut Cx<'_>, name: Sym) -> bool {
+    let Some(body) = cx.above.iter().rfind(|node| node.kind() == "class_body").copied() else { return false };
+    cx.named(body).into_iter().any(|member| {
+        let named = cx.field(member, F::Name).or_else(|| cx.field(member, F::Property));
+        named.is_some_and(|named| cx.sym(named) == name)
+    })
 }
 
 pub(super) fn update<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use crate::facts::{Cx, Expr, ExprId, Flow, Import, ImportKind, Role, Sym, Type, TypeId, span};
+use crate::facts::{Cx, Expr, ExprId, Flow, Import, ImportKind, Literal, Role, Sym, Type, TypeId, span};
 use crate::lang::{F, Handler, kit};
 
 pub(in crate::lang) const HANDLERS: &[(&str, Handler)] = &[
@@ -16,7 +16,7 @@ pub(in crate::lang) const HANDLERS: &[(&str, Handler)] = &[
     ("member_expression", member),
     ("jsx_opening_element", jsx),
     ("jsx_self_closing_element", jsx),
-    ("jsx_closing_element", kit::skip),
+    ("jsx_closing_element", jsx_closing),
     ("jsx_attribute", jsx_attribute),
 ];
 
@@ -40,7 +40,26 @@ fn args<'t>(cx: &Cx<'t>, node: Node<'t>) -> u8 {
 }
 
 fn object<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> ExprId {
-    cx.field(node, F::Object).map_or(ExprId::NONE, |object| cx.expr(object))
+    let object = cx.field(node, F::Object);
+    // The grammar takes `x satisfies a.B` for `(x satisfies a).B`; with brackets it would be another node.
+    let object = object.and_then(|object| match object.kind() {
+        "satisfies_expression" | "as_expression" => cx.named(object).last().copied(),
+        _ => Some(object),
+    });
+    object.map_or(ExprId::NONE, |object| cx.expr(object))
+}
+
+/// An object; what is spread into it is among its members.
+fn object_literal<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
+    let mut found = match cx.owner_of(node) {
+        owner if owner.is_some() => Expr::Object(owner),
+        _ => Expr::Literal(Literal::Map),
+    };
+    let spread = cx.named(node).into_iter().filter(|child| child.kind() == "spread_element");
+    for value in spread.filter_map(|spread| spread.named_child(0)).take(4) {
+        found = Expr::Either(cx.expr_id(found), cx.expr(value));
+    }
+    found
 }
 
 /// Marks the last name of an expression or type as used so.
@@ -138,6 +157,14 @@ fn jsx<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     Flow::Children
 }
 
+fn jsx_closing<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    let name = cx.field(node, F::Name);
+    match name.filter(|name| !cx.text(*name).starts_with(|c: char| c.is_ascii_lowercase())) {
+        Some(_) => Flow::Children,
+        None => Flow::Skip,
+    }
+}
+
 fn jsx_attribute<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     if let Some(name) = node.named_child(0) {
         cx.skip(name);
@@ -162,8 +189,23 @@ pub(in crate::lang) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
         }
         "new_expression" => {
             let ty = cx.field(node, F::Constructor).map_or(TypeId::NONE, |class| as_type(cx, class));
-            Expr::Typed(ty)
+            let args = cx.field(node, F::TypeArguments).map(|list| cx.named(list)).unwrap_or_default();
+            Expr::Typed(with_args(cx, ty, args))
         }
+        "object" => object_literal(cx, node),
+        "array" => match node.named_child(0) {
+            Some(first) if !first.kind().contains("comment") && first.kind() != "spread_element" => {
+                Expr::List(cx.expr(first))
+            }
+            _ => Expr::Literal(Literal::List),
+        },
+        "arrow_function" | "function_expression" => lambda(cx, node),
+        "regex" => Expr::Literal(Literal::Number),
+        "unary_expression" => Expr::Literal(Literal::Boolean),
+        "sequence_expression" => match node.named_child_count() {
+            0 => Expr::Unknown,
+            count => inner(cx, node, count as u32 - 1),
+        },
         "await_expression" => node.named_child(0).map_or(Expr::Unknown, |inner| Expr::Await(cx.expr(inner))),
         "subscript_expression" => Expr::Index(object(cx, node)),
         "non_null_expression"
@@ -182,10 +224,14 @@ pub(in crate::lang) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
         "binary_expression" => {
             let operator = cx.field(node, F::Operator).map_or("", |operator| cx.text(operator));
             match (cx.field(node, F::Left), cx.field(node, F::Right)) {
-                (Some(left), Some(right)) if matches!(operator, "||" | "??" | "&&") => {
+                (Some(left), Some(right)) if matches!(operator, "||" | "??") => {
                     Expr::Either(cx.expr(left), cx.expr(right))
                 }
-                _ => Expr::Unknown,
+                (_, Some(right)) if operator == "&&" => {
+                    let id = cx.expr(right);
+                    cx.facts.expr(id).cloned().unwrap_or(Expr::Unknown)
+                }
+                _ => Expr::Literal(Literal::Number),
             }
         }
         "assignment_expression" => cx.field(node, F::Right).map_or(Expr::Unknown, |right| {
@@ -193,6 +239,85 @@ pub(in crate::lang) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
             cx.facts.expr(id).cloned().unwrap_or(Expr::Unknown)
         }),
         kind => kit::literal(kind).unwrap_or(Expr::Unknown),
+    }
+}
+
+/// What a function returns that is the value of something with a type.
+pub(super) fn returned<'t>(cx: &mut Cx<'t>, function: Node<'t>, of: TypeId) -> TypeId {
+    match cx.field(function, F::ReturnType) {
+        Some(returns) => cx.ty(returns),
+        None if of.is_some() => cx.type_id(Type::Returned(of)),
+        None => TypeId::NONE,
+    }
+}
+
+/// What a function as a value is: known by the type it says, or by what it gives.
+fn lambda<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
+    if let Some(returns) = cx.field(node, F::ReturnType) {
+        let returns = cx.ty(returns);
+        return Expr::Typed(cx.type_id(Type::Callable { params: Vec::new(), returns }));
+    }
+    let body = cx.field(node, F::Body);
+    let value = match body.map(|body| (body, body.kind())) {
+        Some((body, "statement_block")) => {
+            let returns = cx.named(body).into_iter().rfind(|child| child.kind() == "return_statement");
+            returns.and_then(|returns| returns.named_child(0))
+        }
+        Some((body, _)) => Some(body),
+        None => None,
+    };
+    match value {
+        Some(value) => Expr::Lambda { body: cx.expr(value), at: value.start_byte() as u32 },
+        None => Expr::Literal(Literal::Function),
+    }
+}
+
+/// What a function is handed to, assigned to or returned as: that tells what its parameters are.
+pub(super) fn context<'t>(cx: &mut Cx<'t>) -> Option<(ExprId, Sym)> {
+    let around = cx.parent()?;
+    match around.kind() {
+        "arguments" => {
+            let call = cx.handed_to()?;
+            let callee = cx.field(call, F::Function).or_else(|| cx.field(call, F::Constructor))?;
+            match callee.kind() {
+                "member_expression" => {
+                    let method = cx.field(callee, F::Property).map(|name| cx.sym(name))?;
+                    Some((object(cx, callee), method))
+                }
+                _ => Some((cx.expr(callee), Sym::NONE)),
+            }
+        }
+        "variable_declarator" | "public_field_definition" => {
+            let ty = cx.field(around, F::Type)?;
+            let ty = cx.ty(ty);
+            Some((cx.expr_id(Expr::Typed(ty)), Sym::NONE))
+        }
+        "assignment_expression" => {
+            let left = cx.field(around, F::Left)?;
+            Some((cx.expr(left), Sym::NONE))
+        }
+        "return_statement" => {
+            let function = cx.facts.scope(cx.function_scope())?;
+            let around = cx.facts.definition(function.definition)?;
+            let ty = Some(around.ty).filter(|ty| {
+                ty.is_some()
+                    && function.kind == crate::facts::ScopeKind::Function
+                    && around.kind.is_callable()
+            })?;
+            Some((cx.expr_id(Expr::Typed(ty)), Sym::NONE))
+        }
+        _ => None,
+    }
+}
+
+/// A named type with arguments.
+pub(super) fn with_args<'t>(cx: &mut Cx<'t>, ty: TypeId, args: Vec<Node<'t>>) -> TypeId {
+    match cx.facts.ty(ty).cloned() {
+        Some(Type::Named { path, .. }) if !args.is_empty() => {
+            let args = args.into_iter().map(|arg| cx.ty(arg)).collect();
+            cx.type_id(Type::Named { path, args })
+        }
+        _ => ty,
     }
 }
 

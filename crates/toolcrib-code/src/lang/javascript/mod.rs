@@ -3,6 +3,7 @@
 mod binds;
 pub(super) mod exprs;
 mod modules;
+pub(super) mod objects;
 
 use std::sync::OnceLock;
 
@@ -10,7 +11,8 @@ use tree_sitter::Node;
 
 use super::{F, Handler, Language, Rules, kit};
 use crate::facts::{
-    BindingKind, Cx, DefId, ExprId, Flags, Flow, Kind, Param, Part, Role, ScopeKind, Source, TypeId, span,
+    BindingKind, Cx, DefId, ExprId, Flags, Flow, Kind, Param, Part, Role, ScopeKind, Source, Sym, TypeId,
+    span,
 };
 
 /// JavaScript.
@@ -53,8 +55,9 @@ pub(super) const HANDLERS: &[(&str, Handler)] = &[
     ("class_declaration", class),
     ("class", class),
     ("method_definition", method),
-    ("pair", pair),
-    ("statement_block", kit::block),
+    ("pair", objects::pair),
+    ("object", objects::object),
+    ("statement_block", block),
     ("for_statement", kit::block),
     ("for_in_statement", binds::for_in),
     ("catch_clause", binds::catch),
@@ -123,18 +126,40 @@ fn parts<'t>(cx: &mut Cx<'t>, parameter: Node<'t>) -> (Node<'t>, TypeId, bool) {
     }
 }
 
+/// The body of a namespace is no block of its own.
+fn block<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    match cx.parent_kind() {
+        "internal_module" | "module" | "ambient_declaration" => Flow::Children,
+        _ => kit::block(cx, node),
+    }
+}
+
 /// Binds the parameters in the scope of the function.
 pub(super) fn bind_parameters<'t>(cx: &mut Cx<'t>, node: Node<'t>) {
+    bind_given(cx, node, None);
+}
+
+/// Binds the parameters; what no type is written for is what the function is given by what it is handed to.
+fn bind_given<'t>(cx: &mut Cx<'t>, node: Node<'t>, given: Option<(ExprId, Sym)>) {
     let list = match (cx.field(node, F::Parameters), cx.field(node, F::Parameter)) {
         (Some(list), _) => cx.named(list),
         (None, Some(one)) => vec![one],
         (None, None) => Vec::new(),
     };
-    for parameter in list {
+    let list = list.into_iter().filter(|parameter| !parameter.is_extra());
+    for (index, parameter) in list.enumerate() {
         let (target, ty, _) = parts(cx, parameter);
         let value = cx.field(parameter, F::Value).or_else(|| cx.field(parameter, F::Right));
-        let value = value.map_or(ExprId::NONE, |value| cx.expr(value));
-        binds::targets(cx, target, BindingKind::Parameter, Source { ty, value, ..Source::nothing() });
+        let source = match (given, value) {
+            (Some((of, method)), None) if ty.is_none() && target.kind() != "rest_pattern" => {
+                Source::value(of, Part::Given(method, index.min(255) as u8))
+            }
+            _ => {
+                let value = value.map_or(ExprId::NONE, |value| cx.expr(value));
+                Source { ty, value, ..Source::nothing() }
+            }
+        };
+        binds::targets(cx, target, BindingKind::Parameter, source);
     }
 }
 
@@ -160,13 +185,15 @@ pub(super) fn function<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 pub(super) fn function_expression<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let owner = cx.take_owner(node);
     let kind = if owner.is_some() { ScopeKind::Function } else { ScopeKind::Closure };
+    let given = exprs::context(cx);
     cx.enter(kind, node, owner);
     if let Some(name) = cx.field(node, F::Name) {
         cx.bind(name, BindingKind::Local, &Source::nothing());
     }
-    bind_parameters(cx, node);
+    bind_given(cx, node, given);
     let body = cx.field(node, F::Body).filter(|body| body.kind() != "statement_block");
     if let Some(body) = body {
+        objects::returned(cx, body);
         cx.returns(body);
     }
     Flow::Children
@@ -176,9 +203,6 @@ pub(super) fn class<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let owner = cx.take_owner(node);
     let name = cx.field(node, F::Name);
     if owner.is_some() || name.is_none() {
-        if owner.is_none() {
-            return Flow::Children;
-        }
         heritage(cx, node);
         cx.enter(ScopeKind::Type, node, owner);
         return Flow::Children;
@@ -201,7 +225,9 @@ pub(super) fn heritage<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Vec<TypeId> {
         match part.kind() {
             "extends_clause" => {
                 if let Some(value) = cx.field(part, F::Value) {
-                    bases.push(exprs::as_type(cx, value));
+                    let args = cx.field(part, F::TypeArguments).map(|list| cx.named(list));
+                    let base = exprs::as_type(cx, value);
+                    bases.push(exprs::with_args(cx, base, args.unwrap_or_default()));
                     exprs::mark(cx, value, Role::Inherit);
                 }
             }
@@ -221,8 +247,9 @@ pub(super) fn heritage<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Vec<TypeId> {
 }
 
 pub(super) fn method<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
-    let Some(name) = cx.field(node, F::Name).filter(|name| name.kind() != "computed_property_name") else {
-        cx.enter(ScopeKind::Function, node, DefId::NONE);
+    let named = cx.field(node, F::Name).filter(|name| name.kind() != "computed_property_name");
+    let Some(name) = named.filter(|_| !objects::is_stray(cx)) else {
+        cx.enter(ScopeKind::Closure, node, DefId::NONE);
         bind_parameters(cx, node);
         return Flow::Children;
     };
@@ -267,9 +294,10 @@ pub(super) fn field<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
         let (params, flags) = parameters(cx, function);
         new.params = params;
         new.flags = new.flags.with(flags);
-        new.ty = cx.field(function, F::ReturnType).map_or(new.ty, |ty| cx.ty(ty));
+        new.ty = exprs::returned(cx, function, new.ty);
         new.head_end = cx.field(function, F::Body).map_or(new.head_end, |body| body.start_byte() as u32);
     } else if let Some(value) = value {
+        objects::own(cx, value);
         new.value = cx.expr(value);
         new.head_end = value.start_byte() as u32;
     }
@@ -280,24 +308,9 @@ pub(super) fn field<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     Flow::Children
 }
 
-/// A member of an object literal: its key is a name only if a function is behind it at the top level of a module.
-fn pair<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
-    let Some(key) = cx.field(node, F::Key) else { return Flow::Children };
-    cx.skip(key);
-    let value = cx.field(node, F::Value).filter(|value| exprs::is_function(*value));
-    if let Some(value) = value.filter(|_| key.kind() == "property_identifier" && !cx.in_function()) {
-        let mut new = cx.new_definition(key, Kind::Method, node);
-        (new.params, new.flags) = parameters(cx, value);
-        new.ty = cx.field(value, F::ReturnType).map_or(TypeId::NONE, |ty| cx.ty(ty));
-        new.head_end = cx.field(value, F::Body).map_or(new.head_end, |body| body.start_byte() as u32);
-        let definition = cx.define(new);
-        cx.own(value, definition);
-    }
-    Flow::Children
-}
-
 fn return_<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     if let Some(value) = node.named_child(0) {
+        objects::returned(cx, value);
         cx.returns(value);
     }
     Flow::Children

@@ -82,6 +82,14 @@ pub(super) fn export<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
         }
         return Flow::Skip;
     }
+    if has("=") {
+        // `export = x`
+        let value = parts.iter().find(|part| part.is_named());
+        let local = value.filter(|value| value.kind() == "identifier").map(|value| cx.sym(*value));
+        let outside = cx.intern("export=");
+        cx.export(outside, local.unwrap_or_default(), value.unwrap_or(&node).start_byte() as u32);
+        return Flow::Children;
+    }
     let default = has("default");
     if let Some(declaration) = cx.field(node, F::Declaration) {
         // `const a = 1, b = 2` exports each where it is defined.

@@ -4,7 +4,9 @@ use std::sync::OnceLock;
 
 use tree_sitter::Node;
 
-use super::javascript::{self, bind_parameters, export_flags, exprs, field, member_flags};
+use super::javascript::{
+    self, bind_parameters, export_flags, exprs, field, member_flags, objects, parameters,
+};
 use super::{F, Handler, Language, Rules, kit};
 use crate::facts::{
     BindingKind, Cx, DefId, ExprId, Flags, Flow, Kind, Role, ScopeKind, Source, Type, TypeId,
@@ -59,6 +61,8 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("type_alias_declaration", alias),
     ("enum_declaration", enumeration),
     ("enum_body", enum_body),
+    ("object_type", object_type),
+    ("ambient_declaration", ambient),
     ("internal_module", namespace),
     ("module", namespace),
     ("type_parameters", type_parameters),
@@ -84,8 +88,45 @@ fn property<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     }
     let mut new = cx.new_definition(name, Kind::Property, node);
     new.flags = member_flags(cx, node, name);
-    new.ty = cx.field(node, F::Type).map_or(TypeId::NONE, |ty| cx.ty(ty));
+    if let Some(ty) = cx.field(node, F::Type) {
+        let next = cx.next_definition();
+        objects::own_types(cx, ty, next);
+        new.ty = cx.ty(ty);
+    }
     cx.define(new);
+    Flow::Children
+}
+
+/// Members of an object type are those of what it is the type of; of others nobody knows by name.
+fn object_type<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    let owner = cx.owner_of(node);
+    let own = cx.facts.definition(owner).is_some_and(|owner| owner.body.is_some());
+    match (owner.is_some(), own) {
+        // Type parameters of an alias are in the scope around.
+        (true, true) => {
+            let body = cx.facts.definition(owner).map(|owner| owner.body).unwrap_or_default();
+            cx.enter(ScopeKind::Type, node, owner);
+            if let Some(owner) = owner.index().and_then(|index| cx.facts.definitions.get_mut(index)) {
+                owner.body = body;
+            }
+        }
+        (true, false) => {
+            cx.enter(ScopeKind::Type, node, owner);
+        }
+        (false, _) => {
+            cx.enter(ScopeKind::Block, node, DefId::NONE);
+        }
+    }
+    Flow::Children
+}
+
+/// `declare global { … }`
+fn ambient<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    if let Some(name) = cx.child(node, &["global"]) {
+        let new = cx.new_definition(name, Kind::Module, node);
+        let definition = cx.define(new);
+        cx.enter(ScopeKind::Module, node, definition);
+    }
     Flow::Children
 }
 
@@ -109,7 +150,11 @@ fn alias<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let Some(name) = cx.field(node, F::Name) else { return Flow::Children };
     let mut new = cx.new_definition(name, Kind::Type, node);
     new.flags = export_flags(cx);
-    new.ty = cx.field(node, F::Value).map_or(TypeId::NONE, |ty| cx.ty(ty));
+    if let Some(ty) = cx.field(node, F::Value) {
+        let next = cx.next_definition();
+        objects::own_types(cx, ty, next);
+        new.ty = cx.ty(ty);
+    }
     let definition = cx.define(new);
     cx.enter(ScopeKind::Type, node, definition);
     Flow::Children
@@ -139,10 +184,11 @@ fn enum_body<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 
 fn namespace<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let Some(name) = cx.field(node, F::Name) else { return Flow::Children };
-    if name.kind() == "string" {
-        return Flow::Children;
-    }
     let mut new = cx.new_definition(name, Kind::Module, node);
+    if name.kind() == "string" {
+        let text = cx.text(name).trim_matches(['"', '\'', '`']);
+        new.name = cx.intern(&format!("\"{text}\""));
+    }
     new.flags = export_flags(cx);
     new.head_end = cx.field(node, F::Body).map_or(new.head_end, |body| body.start_byte() as u32);
     let definition = cx.define(new);
@@ -153,7 +199,10 @@ fn namespace<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 fn type_parameters<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     for parameter in cx.named(node).into_iter().filter(|child| child.kind() == "type_parameter") {
         let Some(name) = cx.field(parameter, F::Name) else { continue };
-        let bound = cx.child(parameter, &["constraint"]).and_then(|constraint| constraint.named_child(0));
+        let bound = cx
+            .child(parameter, &["constraint"])
+            .or_else(|| cx.child(parameter, &["default_type"]))
+            .and_then(|constraint| constraint.named_child(0));
         let ty = bound.map_or(TypeId::NONE, |bound| cx.ty(bound));
         cx.bind(name, BindingKind::TypeParameter, &Source::typed(ty));
     }
@@ -177,7 +226,11 @@ fn parameter_property<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 }
 
 fn nested<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
-    let receiver = cx.field(node, F::Module).map_or(ExprId::NONE, |module| cx.expr(module));
+    let module = cx.field(node, F::Module);
+    let receiver = module.map_or(ExprId::NONE, |module| cx.expr(module));
+    if let Some(module) = module.filter(|module| module.kind() == "identifier") {
+        cx.mark_new(module, Role::Type, ExprId::NONE);
+    }
     if let Some(name) = cx.field(node, F::Name) {
         cx.mark_new(name, Role::Type, receiver);
     }
@@ -186,7 +239,7 @@ fn nested<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 
 fn type_query<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     if let Some(inner) = node.named_child(0) {
-        exprs::mark(cx, inner, Role::Type);
+        exprs::mark(cx, inner, Role::Read);
     }
     Flow::Children
 }
@@ -242,7 +295,29 @@ fn ty<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Type {
                 _ => Type::Union(members.into_iter().map(|member| cx.ty(member)).collect()),
             }
         }
-        "function_type" => Type::Function(cx.field(node, F::ReturnType).map_or(TypeId::NONE, |ty| cx.ty(ty))),
+        "function_type" => {
+            let params = parameters(cx, node).0.into_iter().map(|param| param.ty).collect();
+            let returns = cx.field(node, F::ReturnType).map_or(TypeId::NONE, |ty| cx.ty(ty));
+            Type::Callable { params, returns }
+        }
+        "object_type" => match cx.owner_of(node) {
+            owner if owner.is_some() => Type::Object(owner),
+            _ => Type::Unknown,
+        },
+        "type_query" => node.named_child(0).map_or(Type::Unknown, |value| Type::Of(cx.expr(value))),
+        "lookup_type" => match (node.named_child(0), node.named_child(1)) {
+            (Some(of), Some(key)) => {
+                let name = match key.kind() {
+                    "literal_type" => cx.text(key).trim_matches(['"', '\'', '`']),
+                    _ => "",
+                };
+                Type::Indexed(cx.ty(of), cx.intern(name))
+            }
+            _ => Type::Unknown,
+        },
+        "literal_type" | "template_literal_type" | "index_type_query" => {
+            Type::Named { path: cx.intern("string"), args: Vec::new() }
+        }
         "type_predicate" => Type::Named { path: cx.intern("boolean"), args: Vec::new() },
         _ => Type::Unknown,
     }

@@ -3,6 +3,7 @@
 
 pub(super) mod python;
 mod rust;
+mod script;
 
 use super::types::{Args, Ty};
 use crate::facts::Literal;
@@ -29,6 +30,7 @@ fn library(language: &str) -> Option<&'static Library> {
     match language {
         "rust" => Some(&rust::LIBRARY),
         "python" => Some(&python::LIBRARY),
+        "typescript" | "tsx" | "javascript" => Some(&script::LIBRARY),
         _ => None,
     }
 }
@@ -106,14 +108,18 @@ pub(super) fn is_through(language: &str, ty: &str) -> bool {
     library(language).is_some_and(|library| library.through.contains(&ty))
 }
 
-pub(super) fn literal(language: &str, literal: Literal) -> Ty {
-    let list = match language {
-        "rust" => "Vec",
+/// The name that lists of a language go by here.
+pub(super) fn list(language: &str) -> &'static str {
+    match language {
+        "typescript" | "tsx" | "javascript" => "Array",
         "python" => "list",
-        _ => "Array",
-    };
+        _ => "Vec",
+    }
+}
+
+pub(super) fn literal(language: &str, literal: Literal) -> Ty {
     match literal {
-        Literal::List => Ty::known(list, Vec::new()),
+        Literal::List => Ty::known(list(language), Vec::new()),
         Literal::Map if language == "python" => Ty::known("dict", Vec::new()),
         Literal::String => Ty::known("str", Vec::new()),
         Literal::Number | Literal::Boolean => Ty::External,
@@ -132,7 +138,7 @@ pub(super) fn element(language: &str, name: &str, args: &Args) -> Ty {
 
 pub(super) fn indexed(name: &str, args: &Args) -> Ty {
     match name {
-        "Map" | "dict" => args.get(1).cloned().unwrap_or_default(),
+        "Map" | "dict" | "Record" => args.get(1).cloned().unwrap_or_default(),
         "str" | "String" => Ty::External,
         _ => args.first().cloned().unwrap_or_default(),
     }
@@ -147,7 +153,7 @@ pub(super) fn entered(ty: &Ty) -> Option<Ty> {
     }
 }
 
-/// A type made after a shape: `=` the value's own, a digit one of its arguments, `!` something outside, `?` unknown,
+/// A type made after a shape: `=` the value's own, a digit one of its arguments, `!` something outside, `?` unknown, `~` what the function gives that is handed over,
 /// `Name<…>` a well-known type, `(…)` a tuple.
 pub(super) fn shaped(shape: &'static str, own: &Ty, args: &[Ty]) -> Ty {
     let (ty, _) = parse(shape, own, args);
@@ -162,8 +168,9 @@ where
     match chars.next() {
         Some('=') => (own.clone(), chars.as_str()),
         Some('!') => (Ty::External, chars.as_str()),
+        Some('~') => (Ty::Given, chars.as_str()),
         Some('(') => {
-            let (members, rest) = list(chars.as_str(), own, args, ')');
+            let (members, rest) = members(chars.as_str(), own, args, ')');
             (Ty::Tuple(members.into()), rest)
         }
         Some(digit) if digit.is_ascii_digit() => {
@@ -175,7 +182,7 @@ where
             let (name, rest) = shape.split_at_checked(end).unwrap_or((shape, ""));
             match rest.strip_prefix('<') {
                 Some(inside) => {
-                    let (members, rest) = list(inside, own, args, '>');
+                    let (members, rest) = members(inside, own, args, '>');
                     (Ty::Known(name, members.into()), rest)
                 }
                 None => (Ty::Known(name, Vec::new().into()), rest),
@@ -185,7 +192,7 @@ where
     }
 }
 
-fn list(mut rest: &'static str, own: &Ty, args: &[Ty], end: char) -> (Vec<Ty>, &'static str) {
+fn members(mut rest: &'static str, own: &Ty, args: &[Ty], end: char) -> (Vec<Ty>, &'static str) {
     let mut members = Vec::new();
     loop {
         let (member, after) = parse(rest, own, args);

@@ -9,6 +9,8 @@ mod script;
 
 use std::sync::Arc;
 
+pub(super) use script::Packages;
+
 use super::program::{Def, Meaning, Offered};
 use super::query::{Entity, Found, Place, Query, Question, Site};
 use crate::facts::{DefId, Flags, ImportKind, Kind, ScopeId};
@@ -161,6 +163,7 @@ pub(super) fn imported(q: &Query<'_>, file: u32, import: usize, name: Option<usi
                     }
                     all
                 }
+                _ if family(q, file) == Family::Script => script::whole(q, &places, entry.kind),
                 _ => Found { entities: places.into_iter().map(Entity::Module).collect(), via: Vec::new() },
             },
             Leads::Package(package) => Found::one(Entity::External(package)),
