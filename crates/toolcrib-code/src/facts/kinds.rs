@@ -105,6 +105,8 @@ impl Flags {
     pub const VARIADIC: Flags = Flags(256);
     /// The definition takes a receiver as its first parameter.
     pub const RECEIVER: Flags = Flags(512);
+    /// A type of its own that is made of another: Go's `type Celsius float64`.
+    pub const DISTINCT: Flags = Flags(1024);
 
     /// Whether all of `other` are set.
     pub fn has(self, other: Flags) -> bool {

@@ -10,7 +10,7 @@ use super::{Label, Target};
 use crate::facts::{ARGS_UNKNOWN, DefId, Definition, Expr, Flags, Kind, Reference, Role};
 
 impl Answer {
-    fn unknown() -> Self {
+    pub(super) fn unknown() -> Self {
         Answer {
             meaning: Meaning::Unknown,
             label: Label::NameMatch,
@@ -45,7 +45,14 @@ impl Program {
                 && other.parent == own.parent
                 && alike(own.kind, other.kind)
         });
-        same.map(|(index, _)| Def { file: def.file, id: DefId::new(index) }).collect()
+        let mut same: Vec<Def> =
+            same.map(|(index, _)| Def { file: def.file, id: DefId::new(index) }).collect();
+        for other in Query::new(self).elsewhere(def) {
+            if !same.contains(&other) {
+                same.push(other);
+            }
+        }
+        same
     }
 
     /// Where an import of a file leads, by its index in the file's imports. Of a Rust `use` the module before the last
@@ -53,6 +60,15 @@ impl Program {
     pub fn import(&self, file: u32, import: usize) -> Source {
         let query = Query::new(self);
         match modules::leads(&query, file, import) {
+            // A type of a Java package is in one file of it.
+            Leads::Places(_) if self.names_one_type(file, import) => {
+                match self.imported(file, import, 0).meaning {
+                    Meaning::Definitions(defs) => {
+                        Source::Files(defs.iter().map(|def| def.file).take(1).collect())
+                    }
+                    _ => Source::Unresolved("no type of that name is in the package".into()),
+                }
+            }
             Leads::Places(places) => {
                 let files: Vec<u32> = places.iter().flat_map(|place| self.files_of(place)).collect();
                 match files.is_empty() {
@@ -65,10 +81,21 @@ impl Program {
         }
     }
 
+    fn names_one_type(&self, file: u32, import: usize) -> bool {
+        let java = self.file(file).is_some_and(|file| file.language.name == "java");
+        let entry = self.facts(file).and_then(|facts| facts.imports.get(import));
+        java && entry.is_some_and(|entry| entry.kind == crate::facts::ImportKind::Names)
+    }
+
     fn files_of(&self, place: &Place) -> Vec<u32> {
         match place {
             Place::File(file) | Place::Inline(Def { file, .. }) => vec![*file],
-            Place::Folder(folder) => self.files_in(folder),
+            Place::Folder(folder) => {
+                let mut files = self.files_in(folder);
+                // Others cannot import the tests of a Go package.
+                files.retain(|file| self.file(*file).is_some_and(|file| !file.path.ends_with("_test.go")));
+                files
+            }
         }
     }
 
@@ -109,9 +136,13 @@ impl Query<'_> {
             None => {
                 let space = match self.is_path_start(file, reference) {
                     true => Space::Type,
-                    false => self.space_of(file, reference.role),
+                    false => modules::of(self, file).space(reference.role),
                 };
                 let found = self.name(site, reference.name, space);
+                if found.is_empty() && modules::family(self, file) == Family::C {
+                    return self.only_definition(reference, name);
+                }
+                let found = self.by_arguments(found, reference, name);
                 let reason = if found.via.is_empty() { "scope" } else { "import" };
                 self.answer_of(found, reason)
             }
@@ -126,10 +157,11 @@ impl Query<'_> {
                 let (found, _) = self.member_used(&base, name, used, site);
                 let found =
                     match self.has_spaces(file) && (reference.role != Role::Call || !self.two_spaces(file)) {
-                        true => self.prefer(found, self.space_of(file, reference.role)),
+                        true => self.prefer(found, modules::of(self, file).space(reference.role)),
                         false => found,
                     };
                 if !found.is_empty() {
+                    let found = self.by_arguments(found, reference, name);
                     let reason = match (&base, receiver) {
                         (Ty::Module(_), _) => "module",
                         (_, Expr::This | Expr::Super) => "own type",
@@ -144,6 +176,8 @@ impl Query<'_> {
                         reason: "type outside",
                         chain: Vec::new(),
                     },
+                    // A type that is known and does not have it: something is not understood.
+                    Ty::Instance(..) | Ty::Type(..) if self.is_checked(file) => Answer::unknown(),
                     _ => self.only_candidate(site, reference, name, &base),
                 }
             }
@@ -191,15 +225,6 @@ impl Query<'_> {
     pub(super) fn prefer(&self, found: Found, space: Space) -> Found {
         let wanted = self.in_space(found.clone(), space);
         if wanted.is_empty() { found } else { wanted }
-    }
-
-    /// The space of a role: what is made by `new` is a value where types are none.
-    fn space_of(&self, file: u32, role: Role) -> Space {
-        match role {
-            Role::Construct if !self.two_spaces(file) => Space::Value,
-            Role::Inherit if !self.two_spaces(file) => Space::Any,
-            _ => Space::of(role),
-        }
     }
 
     /// Whether a name before `.` or `::` can only be a type or a module.
@@ -252,6 +277,7 @@ impl Query<'_> {
                 Entity::Local(_, index) => local = Some(*index),
             }
         }
+        let defs = self.with_elsewhere(defs);
         if self.are_different(&defs) {
             let meaning = Meaning::Definitions(defs);
             return Answer {
@@ -280,7 +306,8 @@ impl Query<'_> {
             let around = facts.definition(def.id).and_then(|found| facts.definition(found.parent));
             around.filter(|around| around.kind == Kind::Impl && !around.bases.is_empty()).is_some()
         };
-        rest.iter().any(|def| {
+        let same = self.elsewhere(*first);
+        rest.iter().filter(|def| !same.contains(def)).any(|def| {
             def.file != first.file
                 || facts.parent_path(def.id) != facts.parent_path(first.id)
                 || (block(def) && self.two_spaces(def.file))
@@ -373,7 +400,7 @@ impl Query<'_> {
 }
 
 /// Whether a use can mean a member: fields are not called with arguments, and methods take as many as they say.
-fn fits(definition: &Definition, reference: &Reference) -> bool {
+pub(super) fn fits(definition: &Definition, reference: &Reference) -> bool {
     match reference.role {
         Role::Call if definition.kind.is_callable() => {
             let most = definition.params.len();

@@ -404,6 +404,9 @@ impl Query<'_> {
     pub(super) fn bases_of(&self, def: Def) -> Vec<Def> {
         let Some(definition) = self.definition(def) else { return Vec::new() };
         let mut bases = self.named_bases(def, &definition.bases);
+        if let Some(Ty::Instance(base, _)) = self.beneath(&Ty::Instance(def, super::types::none())) {
+            bases.push(base);
+        }
         if definition.kind == Kind::Variant {
             bases.push(Def { file: def.file, id: definition.parent });
         }

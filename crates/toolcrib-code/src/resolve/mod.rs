@@ -8,6 +8,7 @@ mod cache;
 mod callbacks;
 mod cargo;
 mod known;
+mod layout;
 mod manifests;
 mod members;
 mod modules;
@@ -16,6 +17,7 @@ mod program;
 mod query;
 mod scopes;
 mod types;
+mod variants;
 
 use serde::Serialize;
 

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::cache::Cache;
 use super::cargo::Cargo;
+use super::layout::Layout;
 use super::manifests::Manifests;
 use super::modules::Packages;
 use super::modules::python::Tops;
@@ -87,6 +88,7 @@ struct Known {
     loaded: Vec<OnceLock<Option<Arc<FileScopes>>>>,
     cache: Cache,
     cargo: Cargo,
+    layout: Layout,
     tops: OnceLock<Tops>,
     packages: Packages,
     manifests: Arc<Manifests>,
@@ -99,6 +101,7 @@ impl Program {
             loaded: snapshot.files().iter().map(|_| OnceLock::new()).collect(),
             cache: Cache::default(),
             cargo: Cargo::default(),
+            layout: Layout::default(),
             tops: OnceLock::new(),
             packages: Packages::default(),
             manifests: Arc::new(Manifests::new(Arc::clone(&snapshot))),
@@ -209,7 +212,7 @@ impl Program {
     /// The first source file at or below a folder.
     pub(super) fn files_below(&self, folder: &str) -> Option<u32> {
         let files = self.snapshot.files();
-        let below = format!("{folder}/");
+        let below = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let at = files.partition_point(|file| file.path.as_str() < below.as_str());
         files.get(at).filter(|file| file.path.starts_with(&below)).map(|_| at as u32)
     }
@@ -227,6 +230,15 @@ impl Program {
     /// The text of a source file.
     pub(super) fn source(&self, file: u32) -> Option<Vec<u8>> {
         self.snapshot.source(self.file(file)?)
+    }
+
+    /// Whether an identifier is written in a file.
+    pub(super) fn has_name(&self, file: u32, name: &str) -> bool {
+        self.file(file).is_some_and(|file| file.has_name(crate::index::name_key(name)))
+    }
+
+    pub(super) fn layout(&self) -> &Layout {
+        &self.known.layout
     }
 
     pub(super) fn cache(&self) -> &Cache {

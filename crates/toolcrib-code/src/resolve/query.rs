@@ -81,6 +81,8 @@ impl Found {
 pub(super) enum Space {
     Type,
     Value,
+    /// What is called, where functions have names of their own.
+    Call,
     Macro,
     Any,
 }
@@ -108,6 +110,9 @@ pub(super) enum Question {
     Extension(Arc<str>, Arc<str>),
     Decorated(Def),
     Named(Arc<str>),
+    Owner(Def),
+    Same(Def),
+    Reached(u32),
     Ambient(u32, Arc<str>),
 }
 
@@ -268,14 +273,13 @@ impl<'p> Query<'p> {
                     return all;
                 }
             }
-            if region.kind == ScopeKind::Type && rules.bare_members {
-                let own = Def { file: site.file, id: region.definition };
-                let members = self.member_of(own, text);
-                if !members.is_empty() {
-                    return Found {
-                        entities: members.into_iter().map(Entity::Def).collect(),
-                        via: Vec::new(),
-                    };
+            if rules.bare_members
+                && let Some(own) = self.type_of_scope(site.file, here)
+            {
+                let entities = self.member_of(own, text).into_iter().map(Entity::Def).collect();
+                let found = self.in_space(Found { entities, via: Vec::new() }, space);
+                if !found.is_empty() {
+                    return found;
                 }
             }
             for glob in scopes.globs(here) {
@@ -363,28 +367,27 @@ impl<'p> Query<'p> {
                     let binding = self.facts(*file).and_then(|facts| facts.bindings.get(*index));
                     let is_type = binding
                         .is_some_and(|binding| binding.kind == crate::facts::BindingKind::TypeParameter);
-                    !self.has_spaces(*file) || is_type == (space == Space::Type)
+                    let kind = if is_type { Kind::Type } else { Kind::Variable };
+                    match self.two_spaces(*file) {
+                        true => is_type == (space == Space::Type),
+                        false => modules::of(self, *file).is_meant(self, *file, kind, space),
+                    }
                 }
                 Entity::Module(Place::File(file) | Place::Inline(Def { file, .. })) => {
                     space == Space::Type || !self.two_spaces(*file)
                 }
+                Entity::Module(_) => space != Space::Call,
                 _ => true,
             };
         };
-        if !self.has_spaces(def.file) {
-            return true;
-        }
         let Some(kind) = self.definition(*def).map(|definition| definition.kind) else { return false };
         if !self.two_spaces(def.file) {
-            return match space {
-                Space::Type => kind.is_type() || matches!(kind, Kind::Module | Kind::Variant),
-                _ => !matches!(kind, Kind::Interface | Kind::Type),
-            };
+            return modules::of(self, def.file).is_meant(self, def.file, kind, space);
         }
         match space {
             Space::Type => kind.is_type() || matches!(kind, Kind::Module | Kind::Variant),
             // Tuple and unit structs are values too; braces can only be told by what they hold.
-            Space::Value => {
+            Space::Value | Space::Call => {
                 matches!(
                     kind,
                     Kind::Function | Kind::Method | Kind::Constant | Kind::Variable | Kind::Variant
@@ -428,7 +431,39 @@ impl<'p> Query<'p> {
 
     /// The type around a place: of an `impl` the `impl` itself.
     pub(super) fn type_around(&self, site: Site) -> Option<Def> {
-        let id: DefId = self.scopes(site.file)?.type_around(site.scope)?;
-        Some(Def { file: site.file, id })
+        let scopes = self.scopes(site.file)?;
+        if let Some(id) = scopes.type_around(site.scope) {
+            return Some(Def { file: site.file, id });
+        }
+        let mut at: DefId = scopes.facts().enclosing(site.scope);
+        while let Some(definition) = scopes.facts().definition(at) {
+            if definition.owner.is_some() {
+                return self.owner_of(Def { file: site.file, id: at });
+            }
+            at = definition.parent;
+        }
+        None
+    }
+
+    /// The type that a definition belongs to without being in it.
+    pub(super) fn owner_of(&self, def: Def) -> Option<Def> {
+        let definition = self.definition(def).filter(|definition| definition.owner.is_some())?;
+        let site = Site { file: def.file, scope: definition.scope, at: definition.name_start };
+        match self.typed(Question::Owner(def), || self.written(site, definition.owner)) {
+            Ty::Instance(own, _) | Ty::Type(own, _) => Some(own),
+            _ => None,
+        }
+    }
+
+    /// The type whose members are seen by their bare name in a scope: that of a type's body, and of a method's that is
+    /// written apart from its type.
+    fn type_of_scope(&self, file: u32, scope: ScopeId) -> Option<Def> {
+        let region = self.facts(file)?.scope(scope)?;
+        let own = Def { file, id: region.definition };
+        match region.kind {
+            ScopeKind::Type => Some(own),
+            ScopeKind::Function => self.owner_of(own),
+            _ => None,
+        }
     }
 }

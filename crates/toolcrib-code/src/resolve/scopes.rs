@@ -135,10 +135,12 @@ impl FileScopes {
             let id = DefId::new(index);
             if let Some(around) = self.facts.definition(definition.parent)
                 && (around.kind.is_type() || around.kind == Kind::Variant || self.is_of_object(definition))
+                && definition.kind != Kind::Impl
             {
                 self.members.entry((definition.parent, definition.name)).or_default().push(id);
             }
-            if definition.kind != Kind::Impl {
+            // A member that is written apart from its type is not seen by its bare name there.
+            if definition.kind != Kind::Impl && definition.owner.is_none() {
                 let entry = Entry {
                     target: Target::Definition(id),
                     from: 0,

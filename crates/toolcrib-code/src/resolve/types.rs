@@ -309,7 +309,7 @@ impl Query<'_> {
 
     /// An alias is what it stands for; one that stands for nothing is a type of its own.
     fn alias(&self, def: Def, definition: &Definition) -> Ty {
-        if definition.ty.is_none() {
+        if definition.ty.is_none() || definition.flags.has(Flags::DISTINCT) {
             return Ty::Type(def, self.params_of(def));
         }
         let found = self.typed(Question::Definition(def), || {
@@ -342,8 +342,31 @@ impl Query<'_> {
         let parent = Def { file: def.file, id: definition.parent };
         match self.definition(parent) {
             Some(around) if around.kind.is_type() => self.self_of(parent),
+            _ if definition.owner.is_some() => {
+                let scope = if definition.body.is_some() { definition.body } else { definition.scope };
+                let site = Site { file: def.file, scope, at: definition.name_start };
+                match self.written(site, definition.owner) {
+                    own @ Ty::Instance(..) => own,
+                    _ => Ty::Unknown,
+                }
+            }
             _ => Ty::Unknown,
         }
+    }
+
+    /// What a type of its own is made of, down to what is none.
+    pub(super) fn beneath(&self, ty: &Ty) -> Option<Ty> {
+        let mut at = ty.clone();
+        for depth in 0..16 {
+            let Ty::Instance(def, args) = &at else { return (depth > 0).then_some(at) };
+            let made = self.definition(*def).filter(|found| found.flags.has(Flags::DISTINCT));
+            let Some(definition) = made else { return (depth > 0).then_some(at) };
+            let scope = if definition.body.is_some() { definition.body } else { definition.scope };
+            let site = Site { file: def.file, scope, at: definition.name_start };
+            let made_of = self.typed(Question::Definition(*def), || self.written(site, definition.ty));
+            at = self.applied(made_of, *def, args);
+        }
+        None
     }
 
     /// The type of a local.
@@ -416,6 +439,9 @@ impl Query<'_> {
 
     /// What one gets by going over a value.
     pub(super) fn element(&self, of: &Ty, site: Site) -> Ty {
+        if let Some(made_of) = self.beneath(of) {
+            return self.element(&made_of, site);
+        }
         match of {
             Ty::Known(name, args) => known::element(self.language(site.file), name, args),
             Ty::Tuple(members) => Ty::union(members.to_vec()),
@@ -450,6 +476,9 @@ impl Query<'_> {
 
     /// What a method hands to the function that it is given.
     fn given(&self, of: &Ty, method: &str, at: usize, site: Site) -> Ty {
+        if let Some(made_of) = self.beneath(of) {
+            return self.given(&made_of, method, at, site);
+        }
         match of {
             Ty::Known(name, args) => match known::given(self.language(site.file), name, method, at) {
                 Some(shape) => known::shaped(shape, of, args),
@@ -511,7 +540,18 @@ impl Query<'_> {
     }
 
     fn indexed(&self, ty: Ty, site: Site) -> Ty {
+        if let Some(made_of) = self.beneath(&ty) {
+            return self.indexed(made_of, site);
+        }
         match &ty {
+            // A pointer, in C.
+            Ty::Instance(def, _) if matches!(self.language(def.file), "c" | "cpp") => {
+                match self.member(&ty, "operator[]", site) {
+                    (found, _) if found.is_empty() => ty,
+                    (_, method) => self.call(&method, site),
+                }
+            }
+            Ty::Function(..) => ty,
             Ty::Known(name, args) => known::indexed(name, args),
             Ty::Instance(..) => {
                 for name in ["__getitem__", "Output"] {
@@ -557,8 +597,13 @@ impl Query<'_> {
             Ty::Returns(ty) | Ty::Signature(_, ty) => (**ty).clone(),
             Ty::Union(members) => Ty::union(members.iter().map(|ty| self.call(ty, site)).collect()),
             Ty::External => Ty::External,
+            // In Java values are not called: the component of a record is, to get it.
+            Ty::Known(..) | Ty::Instance(..) if self.language(site.file) == "java" => callee.clone(),
             Ty::Known(..) => Ty::External,
             Ty::Instance(..) => {
+                if let Some(made_of) = self.beneath(callee) {
+                    return self.call(&made_of, site);
+                }
                 let (found, method) = self.member(callee, "__call__", site);
                 if found.is_empty() { Ty::Unknown } else { self.call(&method, site) }
             }
@@ -570,6 +615,9 @@ impl Query<'_> {
     fn returned(&self, def: Def, of: &Ty) -> Ty {
         let Some(definition) = self.definition(def) else { return Ty::Unknown };
         if definition.kind == Kind::Variant {
+            return of.clone();
+        }
+        if definition.kind == Kind::Constructor && definition.ty.is_none() && !of.is_unknown() {
             return of.clone();
         }
         let raw = self.typed(Question::Definition(def), || {

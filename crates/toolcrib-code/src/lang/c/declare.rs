@@ -167,7 +167,7 @@ fn return_type<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> TypeId {
 }
 
 /// The declarators of a declaration.
-fn declarators<'t>(cx: &Cx<'t>, node: Node<'t>) -> Vec<Node<'t>> {
+pub(in crate::lang) fn declarators<'t>(cx: &Cx<'t>, node: Node<'t>) -> Vec<Node<'t>> {
     let Some(field) = std::num::NonZeroU16::new(cx.compiled.field(F::Declarator)) else { return Vec::new() };
     let mut cursor = node.walk();
     node.children_by_field_id(field, &mut cursor).collect()

@@ -7,7 +7,9 @@ use crate::lang::{F, Handler, kit};
 
 pub(in crate::lang) const HANDLERS: &[(&str, Handler)] = &[
     ("identifier", kit::read),
-    ("field_identifier", kit::read),
+    ("field_identifier", member_name),
+    ("initializer_pair", designated),
+    ("offsetof_expression", offset_of),
     ("type_identifier", kit::type_name),
     ("call_expression", call),
     ("field_expression", field),
@@ -93,6 +95,72 @@ fn field<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     Flow::Children
 }
 
+/// A member's name where nothing is known of what it is a member of.
+fn member_name<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    let unknown = cx.expr_id(Expr::Unknown);
+    cx.mark_new(node, Role::Read, unknown);
+    cx.name(node, Role::Read);
+    Flow::Skip
+}
+
+/// `.name = value`: a field of what is declared with the list around, or cast to.
+fn designated<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    let of = match cx.above.as_slice() {
+        [.., declaration, declarator, list]
+            if list.kind() == "initializer_list" && declarator.kind() == "init_declarator" =>
+        {
+            let plain =
+                cx.field(*declarator, F::Declarator).is_some_and(|inner| inner.kind() == "identifier");
+            cx.field(*declaration, F::Type).filter(|_| plain)
+        }
+        [.., literal, list]
+            if list.kind() == "initializer_list" && literal.kind() == "compound_literal_expression" =>
+        {
+            cx.field(*literal, F::Type)
+        }
+        // `T list[] = {{.name = value}}`
+        [.., declaration, declarator, outer, list]
+            if list.kind() == "initializer_list"
+                && outer.kind() == "initializer_list"
+                && declarator.kind() == "init_declarator" =>
+        {
+            let many =
+                cx.field(*declarator, F::Declarator).is_some_and(|inner| inner.kind() == "array_declarator");
+            cx.field(*declaration, F::Type).filter(|_| many)
+        }
+        _ => None,
+    };
+    let receiver = match of {
+        Some(ty) => Expr::Typed(cx.ty(ty)),
+        None => Expr::Unknown,
+    };
+    let receiver = cx.expr_id(receiver);
+    for designator in cx.named(node).into_iter().filter(|part| part.kind() == "field_designator").take(1) {
+        if let Some(name) = designator.named_child(0) {
+            cx.mark_new(name, Role::Write, receiver);
+        }
+    }
+    Flow::Children
+}
+
+fn offset_of<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    if let (Some(ty), Some(name)) = (cx.field(node, F::Type), cx.child(node, &["field_identifier"])) {
+        let ty = cx.ty(ty);
+        let receiver = cx.expr_id(Expr::Typed(ty));
+        cx.mark_new(name, Role::Read, receiver);
+    }
+    Flow::Children
+}
+
+/// `: name(value)` before the body of a constructor.
+pub(in crate::lang) fn initializer<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    if let Some(name) = node.named_child(0).filter(|name| name.kind() == "field_identifier") {
+        let this = cx.expr_id(Expr::This);
+        cx.mark_new(name, Role::Write, this);
+    }
+    Flow::Children
+}
+
 fn assignment<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     if let Some(left) = cx.field(node, F::Left).or_else(|| cx.field(node, F::Argument)) {
         mark(cx, left, Role::Write, 0);
@@ -116,6 +184,9 @@ pub(in crate::lang) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
             Expr::Member { base, name, path: false }
         }
         "call_expression" => {
+            if let Some(made) = cx.field(node, F::Function).and_then(|callee| made_of(cx, callee)) {
+                return made;
+            }
             let args = kit::count_args(cx, cx.field(node, F::Arguments), &["parameter_pack_expansion"]);
             let callee = cx.field(node, F::Function).map_or(ExprId::NONE, |callee| cx.expr(callee));
             Expr::Call { callee, args, first: kit::first_arg(cx, node) }
@@ -137,6 +208,37 @@ pub(in crate::lang) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
     }
 }
 
+/// `make_unique<T>(…)` and `static_cast<T>(…)`: the type is written.
+fn made_of<'t>(cx: &mut Cx<'t>, callee: Node<'t>) -> Option<Expr> {
+    let mut at = callee;
+    for _ in 0..4 {
+        if at.kind() != "qualified_identifier" {
+            break;
+        }
+        at = cx.field(at, F::Name)?;
+    }
+    if at.kind() != "template_function" {
+        return None;
+    }
+    let name = cx.field(at, F::Name).map_or("", |name| cx.text(name));
+    let ty = cx.field(at, F::Arguments).and_then(|list| cx.child(list, &["type_descriptor"]))?;
+    let ty = cx.ty(ty);
+    match name {
+        "make_unique" | "make_shared" | "allocate_shared" => {
+            let path = cx.intern("std.shared_ptr");
+            let ty = cx.type_id(Type::Named { path, args: vec![ty] });
+            Some(Expr::Typed(ty))
+        }
+        "static_cast"
+        | "dynamic_cast"
+        | "const_cast"
+        | "reinterpret_cast"
+        | "static_pointer_cast"
+        | "dynamic_pointer_cast" => Some(Expr::Typed(ty)),
+        _ => None,
+    }
+}
+
 fn inner<'t>(cx: &mut Cx<'t>, node: Option<Node<'t>>) -> Expr {
     node.map_or(Expr::Unknown, |node| {
         let id = cx.expr(node);
@@ -150,9 +252,14 @@ pub(in crate::lang) fn ty<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Type {
         "type_identifier" | "primitive_type" | "sized_type_specifier" | "identifier" => {
             Type::Named { path: cx.sym(node), args: Vec::new() }
         }
-        "struct_specifier" | "union_specifier" | "enum_specifier" | "class_specifier" => cx
-            .field(node, F::Name)
-            .map_or(Type::Unknown, |name| Type::Named { path: cx.sym(name), args: Vec::new() }),
+        // A tag is told from other names: `typedef struct x x;` is no circle.
+        "struct_specifier" | "union_specifier" | "enum_specifier" | "class_specifier" => {
+            let name = cx.field(node, F::Name).filter(|name| name.kind() == "type_identifier");
+            name.map_or(Type::Unknown, |name| {
+                let path = format!("struct {}", cx.text(name));
+                Type::Named { path: cx.intern(&path), args: Vec::new() }
+            })
+        }
         "template_type" => {
             let path = cx.field(node, F::Name).map(|name| cx.sym(name)).unwrap_or_default();
             let list = cx.field(node, F::Arguments).map(|list| cx.named(list)).unwrap_or_default();

@@ -8,7 +8,9 @@ use std::sync::OnceLock;
 use tree_sitter::Node;
 
 use super::{F, Handler, Language, Rules, kit};
-use crate::facts::{Cx, Flags, Flow, Import, ImportKind, Kind, Role, ScopeKind, Sym, TypeId, span};
+use crate::facts::{
+    Cx, DefId, Flags, Flow, Import, ImportKind, Kind, Role, ScopeId, ScopeKind, Sym, TypeId, span,
+};
 
 /// C.
 pub(super) static C: Language = Language {
@@ -70,22 +72,37 @@ fn macro_<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let parameters = cx.field(node, F::Parameters);
     new.head_end = parameters.unwrap_or(name).end_byte() as u32;
     new.flags = Flags::EXPORTED;
+    // Wherever it is written, it is nobody's and seen everywhere.
+    let (scope, definition) = (cx.scope, cx.definition);
+    (cx.scope, cx.definition) = (ScopeId::new(0), DefId::NONE);
     cx.define(new);
+    (cx.scope, cx.definition) = (scope, definition);
     Flow::Skip
 }
 
 fn typedef<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
-    let Some(declarator) = cx.field(node, F::Declarator) else { return Flow::Children };
-    let found = declare::unwrap(cx, declarator);
-    let Some(name) = found.name.filter(|name| name.kind() == "type_identifier") else {
-        return Flow::Children;
-    };
+    let mut declared = Vec::new();
+    for declarator in declare::declarators(cx, node) {
+        let name = declare::unwrap(cx, declarator).name;
+        declared.extend(name.filter(|name| name.kind() == "type_identifier"));
+    }
+    let Some((name, more)) = declared.split_first() else { return Flow::Children };
+    let name = *name;
     let mut new = cx.new_definition(name, Kind::Type, node);
     new.flags = Flags::EXPORTED;
     new.ty = cx.field(node, F::Type).map_or(TypeId::NONE, |ty| cx.ty(ty));
     let body = cx.field(node, F::Type).and_then(|ty| cx.field(ty, F::Body));
     new.head_end = body.map_or(new.head_end, |body| body.start_byte() as u32);
     let id = cx.define(new);
+    // `typedef struct { … } Name, *Pointer;`
+    for other in more {
+        let mut new = cx.new_definition(*other, Kind::Type, node);
+        new.flags = Flags::EXPORTED;
+        new.head_end = body.map_or(new.head_end, |body| body.start_byte() as u32);
+        let first = cx.text(name);
+        new.ty = cx.named_type(first);
+        cx.define(new);
+    }
     // `typedef struct { … } Name;`: the members are those of the name.
     if body.is_some() && cx.field(node, F::Type).is_some_and(|ty| cx.field(ty, F::Name).is_none()) {
         cx.enter(ScopeKind::Type, node, id);
@@ -127,7 +144,17 @@ fn enumerator<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     if let Some(name) = cx.field(node, F::Name) {
         let mut new = cx.new_definition(name, Kind::Variant, node);
         new.flags = Flags::EXPORTED;
+        // Seen by its bare name around the enumeration, unless that is a class.
+        let scope = cx.scope;
+        let scoped = cx.above.iter().rev().nth(1).is_some_and(|list| {
+            list.kind() == "enum_specifier" && cx.child(*list, &["class", "struct"]).is_some()
+        });
+        let named = cx.facts.definition(cx.definition).is_some_and(|around| around.body == cx.scope);
+        if named && !scoped {
+            cx.scope = cx.facts.scope(scope).map_or(scope, |inner| inner.parent);
+        }
         cx.define(new);
+        cx.scope = scope;
     }
     Flow::Children
 }

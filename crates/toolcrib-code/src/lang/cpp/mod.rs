@@ -41,6 +41,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("for_range_loop", for_range),
     ("catch_clause", kit::block),
     ("if_statement", kit::block),
+    ("field_initializer", exprs::initializer),
     ("new_expression", new),
     ("qualified_identifier", qualified),
     ("namespace_identifier", kit::read),
@@ -51,12 +52,23 @@ fn class<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 }
 
 fn namespace<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
-    let Some(name) = cx.field(node, F::Name) else { return Flow::Children };
-    let mut new = cx.new_definition(name, Kind::Module, node);
-    new.flags = Flags::EXPORTED;
-    new.head_end = name.end_byte() as u32;
-    let id = cx.define(new);
-    cx.enter(ScopeKind::Module, node, id);
+    // `namespace a::b` is a namespace in a namespace.
+    let mut names = Vec::new();
+    let mut left: Vec<Node<'t>> = cx.field(node, F::Name).into_iter().collect();
+    while let Some(at) = left.pop().filter(|_| names.len() < 16) {
+        match at.kind() {
+            "nested_namespace_specifier" => left.extend(cx.named(at).into_iter().rev()),
+            "namespace_identifier" | "identifier" => names.push(at),
+            _ => {}
+        }
+    }
+    for name in names {
+        let mut new = cx.new_definition(name, Kind::Module, node);
+        new.flags = Flags::EXPORTED;
+        new.head_end = name.end_byte() as u32;
+        let id = cx.define(new);
+        cx.enter(ScopeKind::Module, node, id);
+    }
     Flow::Children
 }
 
@@ -115,8 +127,9 @@ fn for_range<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
             cx.bind(name, BindingKind::Loop, &Source { ty, ..Source::value(value, part) });
         }
         Some(names) => {
-            for name in cx.named(names) {
-                cx.bind(name, BindingKind::Loop, &Source::value(value, Part::Unknown));
+            for (index, name) in cx.named(names).into_iter().enumerate() {
+                let source = Source::value(value, Part::Element).part(Part::Index(index.min(255) as u8));
+                cx.bind(name, BindingKind::Loop, &source);
             }
         }
         None => {}

@@ -8,8 +8,8 @@ use tree_sitter::Node;
 
 use super::{F, Handler, Language, Rules, kit};
 use crate::facts::{
-    BindingKind, Cx, DefId, ExprId, Flags, Flow, Import, ImportKind, ImportName, Kind, Param, Part, Parts,
-    Role, ScopeKind, Source, Span, Sym, TypeId, span,
+    BindingKind, Cx, DefId, ExprId, Flags, Flow, Import, ImportKind, ImportName, Kind, Param, Part, Role,
+    ScopeKind, Source, Span, Sym, TypeId, span,
 };
 
 /// Go.
@@ -34,6 +34,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("method_declaration", function),
     ("method_elem", function),
     ("func_literal", closure),
+    ("function_type", function_type),
     ("type_spec", type_spec),
     ("type_alias", type_spec),
     ("field_declaration", field),
@@ -48,7 +49,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("expression_switch_statement", kit::block),
     ("type_switch_statement", type_switch),
     ("expression_case", kit::block),
-    ("type_case", kit::block),
+    ("type_case", type_case),
     ("communication_case", kit::block),
     ("type_parameter_list", type_parameters),
     ("label_name", kit::skip),
@@ -108,7 +109,7 @@ fn parameters<'t>(cx: &mut Cx<'t>, list: Option<Node<'t>>) -> Vec<Param> {
 }
 
 /// The names that a declaration gives the same type.
-fn names<'t>(cx: &Cx<'t>, node: Node<'t>) -> Vec<Node<'t>> {
+pub(super) fn names<'t>(cx: &Cx<'t>, node: Node<'t>) -> Vec<Node<'t>> {
     let mut cursor = node.walk();
     node.children_by_field_id(
         cx.compiled.field(F::Name).try_into().unwrap_or(std::num::NonZeroU16::MAX),
@@ -154,10 +155,40 @@ fn function<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     }
     let definition = cx.define(new);
     cx.enter(ScopeKind::Function, node, definition);
+    receiver_parameters(cx, receiver);
     bind_parameters(cx, receiver);
     bind_parameters(cx, list);
     let result = cx.field(node, F::Result).filter(|result| result.kind() == "parameter_list");
     bind_parameters(cx, result);
+    Flow::Children
+}
+
+/// `func (l *List[T]) …` names the parameters of the type.
+fn receiver_parameters<'t>(cx: &mut Cx<'t>, receiver: Option<Node<'t>>) {
+    let mut ty = receiver
+        .and_then(|receiver| receiver.named_child(0))
+        .and_then(|declaration| cx.field(declaration, F::Type));
+    while let Some(inner) = ty.filter(|ty| matches!(ty.kind(), "pointer_type" | "parenthesized_type")) {
+        ty = inner.named_child(0);
+    }
+    let list = ty.filter(|ty| ty.kind() == "generic_type").and_then(|ty| cx.field(ty, F::TypeArguments));
+    for argument in list.map(|list| cx.named(list)).unwrap_or_default() {
+        let name = if argument.kind() == "type_elem" { argument.named_child(0) } else { Some(argument) };
+        if let Some(name) = name.filter(|name| name.kind() == "type_identifier") {
+            cx.bind(name, BindingKind::TypeParameter, &Source::nothing());
+        }
+    }
+}
+
+/// The parameters of a type of functions are nobody's.
+fn function_type<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    for list in [cx.field(node, F::Parameters), cx.field(node, F::Result)].into_iter().flatten() {
+        for name in
+            cx.named(list).into_iter().flat_map(|declaration| names(cx, declaration)).collect::<Vec<_>>()
+        {
+            cx.skip(name);
+        }
+    }
     Flow::Children
 }
 
@@ -196,7 +227,10 @@ fn type_spec<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
                 new.bases.extend(embedded.named_child(0).map(|ty| cx.ty(ty)));
             }
         }
-        _ => new.ty = cx.ty(ty),
+        _ => {
+            new.ty = cx.ty(ty);
+            new.flags = new.flags.when(node.kind() == "type_spec", Flags::DISTINCT);
+        }
     }
     let definition = cx.define(new);
     cx.enter(ScopeKind::Type, node, definition);
@@ -209,7 +243,18 @@ fn field<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     }
     let ty = cx.field(node, F::Type);
     let of = ty.map_or(TypeId::NONE, |ty| cx.ty(ty));
-    for name in names(cx, node) {
+    let named = names(cx, node);
+    if named.is_empty()
+        && let Some(name) = ty.and_then(|ty| embedded_name(cx, ty))
+    {
+        // An embedded field has the name of its type, and that name is still a use of it.
+        let mut new = cx.new_definition(name, Kind::Field, node);
+        cx.take_mark(name);
+        new.flags = Flags::default().when(exported(cx.text(name)), Flags::EXPORTED);
+        new.ty = of;
+        cx.define(new);
+    }
+    for name in named {
         let mut new = cx.new_definition(name, Kind::Field, node);
         new.flags = Flags::default().when(exported(cx.text(name)), Flags::EXPORTED);
         new.ty = of;
@@ -218,11 +263,27 @@ fn field<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     Flow::Children
 }
 
+fn embedded_name<'t>(cx: &Cx<'t>, ty: Node<'t>) -> Option<Node<'t>> {
+    let mut at = ty;
+    for _ in 0..4 {
+        at = match at.kind() {
+            "type_identifier" => return Some(at),
+            "qualified_type" => cx.field(at, F::Name)?,
+            "generic_type" => cx.field(at, F::Type)?,
+            "pointer_type" => at.named_child(0)?,
+            _ => return None,
+        };
+    }
+    None
+}
+
 fn values<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let ty = cx.field(node, F::Type).map_or(TypeId::NONE, |ty| cx.ty(ty));
     let list = cx.field(node, F::Value).map(|list| cx.named(list)).unwrap_or_default();
-    for (index, name) in names(cx, node).into_iter().enumerate() {
-        let source = Source { ty, ..value_at(cx, &list, index) };
+    let named = names(cx, node);
+    let count = named.len();
+    for (index, name) in named.into_iter().enumerate() {
+        let source = Source { ty, ..value_at(cx, &list, index, count) };
         if cx.in_function() {
             let visible = Some(Span::new(span(node).end, cx.scope_span().end));
             cx.bind(name, BindingKind::Local, &Source { visible, ..source });
@@ -235,18 +296,27 @@ fn values<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
         let kind = if node.kind() == "const_spec" { Kind::Constant } else { Kind::Variable };
         let mut new = cx.new_definition(name, kind, node);
         new.flags = Flags::default().when(exported(cx.text(name)), Flags::EXPORTED);
-        (new.ty, new.value) = (ty, source.value);
+        // One of several that a call gives is no part that a definition can name.
+        let value = if source.part.is_whole() { source.value } else { ExprId::NONE };
+        (new.ty, new.value) = (ty, value);
         cx.define(new);
     }
     Flow::Children
 }
 
 /// The value that the name at a place gets; all names share a call that returns several.
-fn value_at<'t>(cx: &mut Cx<'t>, values: &[Node<'t>], index: usize) -> Source {
+fn value_at<'t>(cx: &mut Cx<'t>, values: &[Node<'t>], index: usize, names: usize) -> Source {
     match (values, values.get(index)) {
-        ([one], _) if index > 0 => {
+        ([one], _) if names > 1 => {
             let value = cx.expr(*one);
-            Source::value(value, Part::Index(index.min(255) as u8))
+            // `v, ok := m[k]`, `x.(T)`, `<-c`: the value, and whether there is one.
+            let checked =
+                matches!(one.kind(), "index_expression" | "type_assertion_expression" | "unary_expression");
+            match (checked, index) {
+                (true, 0) => Source::value(value, Part::Whole),
+                (true, _) => Source::nothing(),
+                (false, _) => Source::value(value, Part::Index(index.min(255) as u8)),
+            }
         }
         (_, Some(value)) => {
             let value = cx.expr(*value);
@@ -259,12 +329,9 @@ fn value_at<'t>(cx: &mut Cx<'t>, values: &[Node<'t>], index: usize) -> Source {
 fn short<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let names = cx.field(node, F::Left).map(|list| cx.named(list)).unwrap_or_default();
     let list = cx.field(node, F::Right).map(|list| cx.named(list)).unwrap_or_default();
-    let several = names.len() > 1 && list.len() == 1;
+    let count = names.len();
     for (index, name) in names.into_iter().enumerate().filter(|(_, name)| name.kind() == "identifier") {
-        let mut source = value_at(cx, &list, index);
-        if several {
-            source.part = Parts::one(Part::Index(index.min(255) as u8));
-        }
+        let mut source = value_at(cx, &list, index, count);
         source.visible = Some(Span::new(span(node).end, cx.scope_span().end));
         if cx.text(name) == "_" {
             cx.skip(name);
@@ -279,7 +346,8 @@ fn range<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let value = cx.field(node, F::Right).map_or(ExprId::NONE, |right| cx.expr(right));
     let names = cx.field(node, F::Left).map(|list| cx.named(list)).unwrap_or_default();
     for (index, name) in names.into_iter().enumerate().filter(|(_, name)| name.kind() == "identifier") {
-        let part = if index == 1 { Part::Element } else { Part::Unknown };
+        // What comes first is an index, a key or an element: what is gone over tells.
+        let part = Part::Given(cx.intern("range"), index.min(255) as u8);
         if cx.text(name) == "_" {
             cx.skip(name);
         } else {
@@ -296,6 +364,24 @@ fn type_switch<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let value = cx.field(node, F::Value).map_or(ExprId::NONE, |value| cx.expr(value));
     if let Some(name) = alias {
         cx.bind(name, BindingKind::Pattern, &Source::value(value, Part::Unknown));
+    }
+    Flow::Children
+}
+
+/// In a case of one type the name has that type.
+fn type_case<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    let alias =
+        cx.parent().and_then(|switch| cx.field(switch, F::Alias)).and_then(|list| list.named_child(0));
+    cx.enter(ScopeKind::Block, node, DefId::NONE);
+    let mut cursor = node.walk();
+    let types: Vec<Node<'t>> = match std::num::NonZeroU16::new(cx.compiled.field(F::Type)) {
+        Some(field) => node.children_by_field_id(field, &mut cursor).filter(|ty| ty.is_named()).collect(),
+        None => Vec::new(),
+    };
+    if let (Some(name), [only]) = (alias, types.as_slice()) {
+        let ty = cx.ty(*only);
+        let (sym, start) = (cx.sym(name), name.start_byte() as u32);
+        cx.bind_at(sym, start, BindingKind::Pattern, &Source::typed(ty));
     }
     Flow::Children
 }

@@ -13,6 +13,8 @@ pub(super) const HANDLERS: &[(&str, Handler)] = &[
     ("field_access", field),
     ("method_reference", reference),
     ("assignment_expression", assignment),
+    ("scoped_type_identifier", scoped),
+    ("scoped_identifier", scoped),
 ];
 
 fn object<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> ExprId {
@@ -45,9 +47,7 @@ fn mark<'t>(cx: &mut Cx<'t>, ty: Node<'t>, role: Role, args: u8) {
             }
             "scoped_type_identifier" => {
                 let parts = cx.named(at);
-                let receiver = parts.first().map(|base| cx.text(*base)).unwrap_or_default();
-                let receiver = cx.intern(receiver);
-                let receiver = cx.expr_id(Expr::Name(receiver));
+                let receiver = parts.first().map_or(ExprId::NONE, |base| cx.expr(*base));
                 if let Some(name) = parts.last() {
                     cx.mark_use(*name, role, args, receiver);
                 }
@@ -56,6 +56,17 @@ fn mark<'t>(cx: &mut Cx<'t>, ty: Node<'t>, role: Role, args: u8) {
             _ => return,
         }
     }
+}
+
+/// `Outer.Inner`
+fn scoped<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    let parts = cx.named(node);
+    if let (Some(base), Some(name)) = (parts.first(), parts.last()) {
+        let receiver = cx.expr(*base);
+        let role = if name.kind() == "type_identifier" { Role::Type } else { Role::Read };
+        cx.mark_new(*name, role, receiver);
+    }
+    Flow::Children
 }
 
 fn new<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
@@ -107,6 +118,20 @@ pub(super) fn expr<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Expr {
         "identifier" | "type_identifier" => Expr::Name(cx.sym(node)),
         "this" => Expr::This,
         "super" => Expr::Super,
+        "scoped_type_identifier" | "scoped_identifier" => {
+            let parts = cx.named(node);
+            let base = parts.first().map_or(ExprId::NONE, |base| cx.expr(*base));
+            let name = parts.last().map(|name| cx.sym(*name)).unwrap_or_default();
+            Expr::Member { base, name, path: false }
+        }
+        "generic_type" => node.named_child(0).map_or(Expr::Unknown, |inner| {
+            let id = cx.expr(inner);
+            cx.facts.expr(id).cloned().unwrap_or(Expr::Unknown)
+        }),
+        // `Outer.this`
+        "field_access" if cx.field(node, F::Field).is_some_and(|name| name.kind() == "this") => {
+            cx.field(node, F::Object).map_or(Expr::Unknown, |object| Expr::Typed(cx.ty(object)))
+        }
         "field_access" => {
             let base = object(cx, node);
             let name = cx.field(node, F::Field).map(|name| cx.sym(name)).unwrap_or_default();
@@ -154,7 +179,9 @@ pub(super) fn ty<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Type {
         }
         "generic_type" => {
             let parts = cx.named(node);
-            let path = parts.first().map(|base| cx.sym(*base)).unwrap_or_default();
+            let path: String =
+                parts.first().map(|base| cx.text(*base).split_whitespace().collect()).unwrap_or_default();
+            let path = cx.intern(&path);
             let list = parts.get(1).map(|list| cx.named(*list)).unwrap_or_default();
             Type::Named { path, args: list.into_iter().map(|arg| cx.ty(arg)).collect() }
         }

@@ -47,6 +47,8 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("resource", resource),
     ("lambda_expression", lambda),
     ("type_parameters", type_parameters),
+    ("class_body", anonymous),
+    ("compact_constructor_declaration", method),
     ("type_pattern", type_pattern),
     ("instanceof_expression", instance_of),
     ("block", kit::block),
@@ -199,7 +201,8 @@ fn bind_parameters<'t>(cx: &mut Cx<'t>, list: Option<Node<'t>>) {
 
 fn method<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     let Some(name) = cx.field(node, F::Name) else { return Flow::Children };
-    let kind = if node.kind() == "constructor_declaration" { Kind::Constructor } else { Kind::Method };
+    let kind =
+        if node.kind().ends_with("constructor_declaration") { Kind::Constructor } else { Kind::Method };
     let mut new = cx.new_definition(name, kind, node);
     let body = cx.field(node, F::Body);
     let list = cx.field(node, F::Parameters);
@@ -238,14 +241,19 @@ fn field<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     Flow::Children
 }
 
-fn local<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
-    let ty = match cx.field(node, F::Type) {
+/// The type of a local; `var` is none.
+fn written_type<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> TypeId {
+    match cx.field(node, F::Type) {
         Some(ty) if cx.text(ty) == "var" => {
             cx.skip(ty);
             TypeId::NONE
         }
         ty => ty.map_or(TypeId::NONE, |ty| cx.ty(ty)),
-    };
+    }
+}
+
+fn local<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    let ty = written_type(cx, node);
     for declarator in declarators(cx, node) {
         let value = cx.field(declarator, F::Value).map_or(ExprId::NONE, |value| cx.expr(value));
         if let Some(name) = cx.field(declarator, F::Name) {
@@ -257,8 +265,7 @@ fn local<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 
 fn for_each<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     cx.enter(ScopeKind::Block, node, DefId::NONE);
-    let ty = cx.field(node, F::Type).filter(|ty| cx.text(*ty) != "var");
-    let ty = ty.map_or(TypeId::NONE, |ty| cx.ty(ty));
+    let ty = written_type(cx, node);
     let value = cx.field(node, F::Value).map_or(ExprId::NONE, |value| cx.expr(value));
     if let Some(name) = cx.field(node, F::Name) {
         let part = if ty.is_some() { Part::Whole } else { Part::Element };
@@ -285,8 +292,7 @@ fn catch<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 
 fn resource<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
     if let Some(name) = cx.field(node, F::Name) {
-        let ty =
-            cx.field(node, F::Type).filter(|ty| cx.text(*ty) != "var").map_or(TypeId::NONE, |ty| cx.ty(ty));
+        let ty = written_type(cx, node);
         let value = cx.field(node, F::Value).map_or(ExprId::NONE, |value| cx.expr(value));
         cx.bind(name, BindingKind::Local, &Source { ty, value, ..Source::nothing() });
     }
@@ -294,11 +300,53 @@ fn resource<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
 }
 
 fn lambda<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    // `items.forEach(item -> …)`: what the method hands over tells what the parameter is.
+    let call = cx.handed_to().filter(|call| call.kind() == "method_invocation");
+    let given = call.and_then(|call| Some((cx.field(call, F::Object)?, cx.field(call, F::Name)?)));
+    let given = given.map(|(object, name)| (cx.expr(object), cx.sym(name)));
     cx.enter(ScopeKind::Closure, node, DefId::NONE);
-    match cx.field(node, F::Parameters) {
-        Some(one) if one.kind() == "identifier" => cx.bind(one, BindingKind::Parameter, &Source::nothing()),
-        list => bind_parameters(cx, list),
+    let list = match cx.field(node, F::Parameters) {
+        Some(one) if one.kind() == "identifier" => vec![one],
+        Some(list) => cx.named(list),
+        None => Vec::new(),
+    };
+    for (index, parameter) in list.into_iter().enumerate() {
+        let Some((name, ty)) = named(cx, parameter) else { continue };
+        let source = match given {
+            Some((value, method)) if ty.is_none() => {
+                Source::value(value, Part::Given(method, index.min(255) as u8))
+            }
+            _ => Source::typed(ty),
+        };
+        cx.bind(name, BindingKind::Parameter, &source);
     }
+    Flow::Children
+}
+
+/// `new Type() { … }` and the bodies of constants: members of a type without a name, seen like those of a type around.
+fn anonymous<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    let (around, named) = match cx.parent() {
+        Some(new) if new.kind() == "object_creation_expression" => {
+            let ty = cx.field(new, F::Type);
+            (ty.map_or(TypeId::NONE, |ty| cx.ty(ty)), ty)
+        }
+        Some(constant) if constant.kind() == "enum_constant" => {
+            let own = cx.facts.definition(cx.definition).map(|own| cx.names.get(own.name).to_owned());
+            (own.map_or(TypeId::NONE, |own| cx.named_type(&own)), cx.field(constant, F::Name))
+        }
+        _ => return Flow::Children,
+    };
+    let Some(named) = named else { return Flow::Children };
+    let mark = cx.take_mark(named);
+    let mut new = cx.new_definition(named, Kind::Impl, node);
+    cx.take_mark(named);
+    if let Some(mark) = mark {
+        cx.mark(named, mark);
+    }
+    new.head_end = node.start_byte() as u32;
+    new.ty = around;
+    let definition = cx.define(new);
+    cx.enter(ScopeKind::Type, node, definition);
     Flow::Children
 }
 

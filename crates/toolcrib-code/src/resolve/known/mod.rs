@@ -1,6 +1,9 @@
 //! What is known of types that are not in the workspace: the containers and wrappers of each language's library, as far
 //! as values of the workspace's types come out of them again.
 
+mod c;
+mod go;
+mod java;
 pub(super) mod python;
 mod rust;
 mod script;
@@ -29,6 +32,10 @@ pub(super) struct Library {
 fn library(language: &str) -> Option<&'static Library> {
     match language {
         "rust" => Some(&rust::LIBRARY),
+        "go" => Some(&go::LIBRARY),
+        "java" => Some(&java::LIBRARY),
+        "c" => Some(&c::PLAIN),
+        "cpp" => Some(&c::PLUS),
         "python" => Some(&python::LIBRARY),
         "typescript" | "tsx" | "javascript" => Some(&script::LIBRARY),
         _ => None,

@@ -12,8 +12,8 @@ use std::sync::Arc;
 pub(super) use script::Packages;
 
 use super::program::{Def, Meaning, Offered};
-use super::query::{Entity, Found, Place, Query, Question, Site};
-use crate::facts::{DefId, Flags, ImportKind, Kind, ScopeId};
+use super::query::{Entity, Found, Place, Query, Question, Site, Space};
+use crate::facts::{DefId, Flags, ImportKind, Kind, Role, ScopeId};
 
 /// Where an import leads.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,6 +98,21 @@ pub(super) trait Modules: Sync {
         Vec::new()
     }
 
+    /// Which names a use of a bare name can mean.
+    fn space(&self, role: Role) -> Space {
+        Space::of(role)
+    }
+
+    /// Whether something can be meant by a name of a space; a local is a variable, a type parameter a type.
+    fn is_meant(&self, _q: &Query<'_>, _file: u32, _kind: Kind, _space: Space) -> bool {
+        true
+    }
+
+    /// What is the same thing as a definition but elsewhere: the definition of a declaration, what another system has.
+    fn same(&self, _q: &Query<'_>, _def: Def) -> Vec<Def> {
+        Vec::new()
+    }
+
     /// What a file offers to others.
     fn offers(&self, q: &Query<'_>, file: u32) -> Vec<Offered> {
         public(q, file)
@@ -177,11 +192,18 @@ pub(super) fn imported(q: &Query<'_>, file: u32, import: usize, name: Option<usi
 pub(super) fn lookup(q: &Query<'_>, place: &Place, name: &str, inside: bool) -> Found {
     match place {
         Place::File(file) | Place::Inline(Def { file, .. }) => of(q, *file).lookup(q, place, name, inside),
-        Place::Folder(folder) => match q.program.files_below(folder) {
+        Place::Folder(folder) => match in_folder(q, folder) {
             Some(file) => of(q, file).lookup(q, place, name, inside),
             None => Found::default(),
         },
     }
+}
+
+/// A file that tells whose module a folder is: one of those that lie in it, or else below it.
+fn in_folder(q: &Query<'_>, folder: &str) -> Option<u32> {
+    let direct = q.program.files_in(folder);
+    let whole = |file: &u32| matches!(family(q, *file), Family::Go | Family::Java);
+    direct.into_iter().find(whole).or_else(|| q.program.files_below(folder))
 }
 
 /// A name in a module whose names are all those of its scope.

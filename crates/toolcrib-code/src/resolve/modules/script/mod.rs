@@ -5,10 +5,10 @@ mod specifiers;
 pub(in crate::resolve) use specifiers::Packages;
 
 use super::super::program::{Def, Meaning, Offered};
-use super::super::query::{Entity, Found, Place, Query, Site};
+use super::super::query::{Entity, Found, Place, Query, Site, Space};
 use super::super::scopes::Target;
 use super::{Leads, Modules, imported};
-use crate::facts::{DefId, FileFacts, ImportKind, Kind, ScopeId};
+use crate::facts::{DefId, FileFacts, ImportKind, Kind, Role, ScopeId};
 
 pub(super) struct Script;
 
@@ -16,6 +16,22 @@ pub(super) struct Script;
 const WHOLE: &str = "export=";
 
 impl Modules for Script {
+    fn space(&self, role: Role) -> Space {
+        match role {
+            Role::Construct => Space::Value,
+            Role::Inherit => Space::Any,
+            _ => Space::of(role),
+        }
+    }
+
+    fn is_meant(&self, _q: &Query<'_>, _file: u32, kind: Kind, space: Space) -> bool {
+        match space {
+            Space::Type => kind.is_type() || matches!(kind, Kind::Module | Kind::Variant),
+            Space::Any => true,
+            Space::Value | Space::Call | Space::Macro => !matches!(kind, Kind::Interface | Kind::Type),
+        }
+    }
+
     /// What no scope and no import knows is a global: of some declaration file of the workspace, or from outside.
     fn ambient(&self, q: &Query<'_>, _site: Site, name: &str) -> Found {
         let found = global(q, name);
