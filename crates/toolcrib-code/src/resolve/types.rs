@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::known;
 use super::members::Use;
-use super::modules::Family;
+use super::modules::{self, Family};
 use super::program::Def;
 use super::query::{Entity, Found, Place, Query, Question, Site, Space};
 use super::scopes::Target;
 use crate::facts::{
-    BindingKind, Definition, Expr, ExprId, Flags, Kind, Literal, Part, ScopeId, Type, TypeId,
+    BindingKind, Definition, Expr, ExprId, Flags, Kind, Literal, Part, Role, ScopeId, Type, TypeId,
 };
 
 /// The type of a value.
@@ -163,6 +163,14 @@ impl Query<'_> {
                 let found = self.eval_member(site, (*base, *path), facts.text(*name), Use::Call);
                 self.unstep();
                 found
+            }
+            // Where functions have names of their own, a variable of that name is not called.
+            Some(Expr::Name(name)) if modules::of(self, site.file).space(Role::Call) == Space::Call => {
+                let found = self.name(site, *name, Space::Call);
+                match found.first() {
+                    None => self.eval(site, callee),
+                    Some(_) => self.type_of_found(&found),
+                }
             }
             _ => self.eval(site, callee),
         }

@@ -211,9 +211,13 @@ fn absolute(q: &Query<'_>, file: u32, names: &[&str]) -> Leads {
         }
         at = above(base);
     }
-    elsewhere(q, &entry.path, names)
-        .or(half.map(Leads::Places))
-        .unwrap_or_else(|| Leads::Package((*first).into()))
+    elsewhere(q, &entry.path, names).or(half.map(Leads::Places)).unwrap_or_else(|| {
+        // The package is here, but not that module of it: then it is not one from outside.
+        match module_in(q.program, root, &[first]).is_empty() {
+            true => Leads::Package((*first).into()),
+            false => Leads::Nowhere("no module of that path is in the package"),
+        }
+    })
 }
 
 /// A module in any folder in which its top-most package lies: the nearest, if one is.
@@ -324,10 +328,14 @@ fn offers(q: &Query<'_>, file: u32) -> Vec<Offered> {
     for export in &facts.exports {
         let name = facts.text(export.name);
         let found = q.lookup(&Place::File(file), name, true);
+        let here = found.entities.iter().find_map(|entity| match entity {
+            Entity::Def(def) if def.file == file => q.definition(*def).map(|found| found.name_start),
+            _ => None,
+        });
         add(Offered {
             name: name.to_owned(),
             meaning: q.answer_of(found, "export").meaning,
-            start: export.start,
+            start: here.unwrap_or(export.start),
             from: import_of(facts, name),
             default: false,
         });
