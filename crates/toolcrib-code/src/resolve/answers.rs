@@ -337,12 +337,7 @@ impl Query<'_> {
         {
             return Answer::unknown();
         }
-        let question = Question::Named(name.into());
-        let members = self.program.cache().defs(&question).unwrap_or_else(|| {
-            let found = self.members_named(name);
-            self.program.cache().keep_defs(question, &found);
-            found
-        });
+        let members = self.ask(Question::Named(name.into()), || self.members_named(name));
         let fits = |def: &&Def| {
             modules::family(self, def.file) == family
                 && self.definition(**def).is_some_and(|definition| fits(definition, reference))

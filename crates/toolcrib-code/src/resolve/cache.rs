@@ -11,71 +11,69 @@ use super::types::Ty;
 
 const SHARDS: usize = 16;
 
-struct Shards<V>([RwLock<HashMap<Question, V>>; SHARDS]);
+/// An answer of any kind.
+#[derive(Clone, Debug)]
+pub(super) enum Kept {
+    Found(Found),
+    Type(Ty),
+    Leads(Option<Leads>),
+    Defs(Vec<Def>),
+}
 
-impl<V> Default for Shards<V> {
+/// What can be an answer.
+pub(super) trait Answerable: Clone + Default {
+    fn keep(self) -> Kept;
+    fn of(kept: &Kept) -> Option<Self>;
+}
+
+macro_rules! answerable {
+    ($($ty:ty => $variant:ident,)*) => {$(
+        impl Answerable for $ty {
+            fn keep(self) -> Kept {
+                Kept::$variant(self)
+            }
+
+            fn of(kept: &Kept) -> Option<Self> {
+                match kept {
+                    Kept::$variant(value) => Some(value.clone()),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+answerable! {
+    Found => Found,
+    Ty => Type,
+    Option<Leads> => Leads,
+    Vec<Def> => Defs,
+}
+
+/// Answers by question, in parts that can be used at the same time.
+pub(super) struct Cache([RwLock<HashMap<Question, Kept>>; SHARDS]);
+
+impl Default for Cache {
     fn default() -> Self {
         Self(std::array::from_fn(|_| RwLock::default()))
     }
 }
 
-impl<V: Clone> Shards<V> {
-    fn of(&self, question: &Question) -> Option<&RwLock<HashMap<Question, V>>> {
+impl Cache {
+    fn shard(&self, question: &Question) -> Option<&RwLock<HashMap<Question, Kept>>> {
         let mut hasher = DefaultHasher::new();
         question.hash(&mut hasher);
         self.0.get(hasher.finish() as usize % SHARDS)
     }
 
-    fn get(&self, question: &Question) -> Option<V> {
-        let shard = self.of(question)?;
-        shard.read().unwrap_or_else(PoisonError::into_inner).get(question).cloned()
+    pub(super) fn get<T: Answerable>(&self, question: &Question) -> Option<T> {
+        let shard = self.shard(question)?.read().unwrap_or_else(PoisonError::into_inner);
+        T::of(shard.get(question)?)
     }
 
-    fn keep(&self, question: Question, value: V) {
-        if let Some(shard) = self.of(&question) {
-            shard.write().unwrap_or_else(PoisonError::into_inner).insert(question, value);
+    pub(super) fn keep<T: Answerable>(&self, question: Question, answer: T) {
+        if let Some(shard) = self.shard(&question) {
+            shard.write().unwrap_or_else(PoisonError::into_inner).insert(question, answer.keep());
         }
-    }
-}
-
-#[derive(Default)]
-pub(super) struct Cache {
-    found: Shards<Found>,
-    types: Shards<Ty>,
-    leads: Shards<Leads>,
-    members: Shards<Vec<Def>>,
-}
-
-impl Cache {
-    pub(super) fn found(&self, question: &Question) -> Option<Found> {
-        self.found.get(question)
-    }
-
-    pub(super) fn keep_found(&self, question: Question, found: &Found) {
-        self.found.keep(question, found.clone());
-    }
-
-    pub(super) fn ty(&self, question: &Question) -> Option<Ty> {
-        self.types.get(question)
-    }
-
-    pub(super) fn keep_ty(&self, question: Question, ty: &Ty) {
-        self.types.keep(question, ty.clone());
-    }
-
-    pub(super) fn leads(&self, question: &Question) -> Option<Leads> {
-        self.leads.get(question)
-    }
-
-    pub(super) fn keep_leads(&self, question: Question, leads: &Leads) {
-        self.leads.keep(question, leads.clone());
-    }
-
-    pub(super) fn defs(&self, question: &Question) -> Option<Vec<Def>> {
-        self.members.get(question)
-    }
-
-    pub(super) fn keep_defs(&self, question: Question, defs: &[Def]) {
-        self.members.keep(question, defs.to_vec());
     }
 }

@@ -239,7 +239,7 @@ impl Query<'_> {
     /// A method that the workspace gives a type of the library.
     fn implemented_for(&self, known: &str, name: &str, site: Site) -> Found {
         let question = Question::Extension(known.into(), name.into());
-        self.found(question, || {
+        self.ask(question, || {
             let mut entities = Vec::new();
             for file in self.program.files_with(name) {
                 let Some(facts) = self.facts(file).filter(|_| modules::family(self, file) == Family::Rust)
@@ -265,15 +265,7 @@ impl Query<'_> {
 
     /// The members of a type with a name: its own, else those of the nearest base that has some.
     pub(super) fn member_of(&self, def: Def, name: &str) -> Vec<Def> {
-        let question = Question::Member(def, name.into());
-        if let Some(known) = self.program.cache().defs(&question) {
-            return known;
-        }
-        let (found, whole) = self.guarded(question.clone(), || self.find_member(def, name));
-        if whole {
-            self.program.cache().keep_defs(question, &found);
-        }
-        found
+        self.ask(Question::Member(def, name.into()), || self.find_member(def, name))
     }
 
     fn find_member(&self, def: Def, name: &str) -> Vec<Def> {
@@ -490,11 +482,7 @@ impl Query<'_> {
 
     /// The `impl` blocks for a type, wherever they are: those of the type itself before those of traits.
     fn impls_of(&self, def: Def) -> Vec<Def> {
-        let question = Question::Impls(def);
-        if let Some(known) = self.program.cache().defs(&question) {
-            return known;
-        }
-        let (found, whole) = self.guarded(question.clone(), || {
+        self.ask(Question::Impls(def), || {
             let name = self.name_of(def);
             let mut found = Vec::new();
             for file in self.program.files_with(name) {
@@ -513,12 +501,8 @@ impl Query<'_> {
                 }
             }
             found.sort();
-            found.into_iter().map(|(_, block)| block).collect::<Vec<_>>()
-        });
-        if whole {
-            self.program.cache().keep_defs(question, &found);
-        }
-        found
+            found.into_iter().map(|(_, block)| block).collect()
+        })
     }
 
     /// Whether a block implements a trait.

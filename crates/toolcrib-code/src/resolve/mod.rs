@@ -4,6 +4,7 @@
 //! worked out from facts when asked and kept nowhere. An answer is never more certain than what proves it.
 
 mod answers;
+mod asking;
 mod cache;
 mod callbacks;
 mod cargo;

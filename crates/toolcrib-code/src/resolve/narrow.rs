@@ -88,7 +88,7 @@ impl Query<'_> {
         if definition.decorator.is_none() || definition.flags.has(Flags::ACCESSOR) {
             return None;
         }
-        let made = self.typed(Question::Decorated(def), || {
+        let made = self.ask(Question::Decorated(def), || {
             let site = Site { file: def.file, scope: definition.scope, at: definition.span.start };
             let decorator = self.eval(site, definition.decorator);
             let made = match self.call(&decorator, site) {

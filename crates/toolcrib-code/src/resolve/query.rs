@@ -3,20 +3,14 @@
 //! A question that comes back to itself has no answer there: what is being asked is remembered, and what was cut short
 //! by that is not kept.
 
-use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::asking::Asking;
 use super::modules;
 use super::program::{Def, Program};
 use super::scopes::{FileScopes, Target};
 use super::types::Ty;
 use crate::facts::{DefId, FileFacts, Flags, Kind, Role, ScopeId, ScopeKind, Sym};
-
-/// How far a question may lead.
-const MAX_DEPTH: u32 = 200;
-/// How many steps one question may take in all.
-const MAX_STEPS: u32 = 20_000;
 
 /// A place in a file from which something is seen.
 #[derive(Clone, Copy, Debug)]
@@ -118,80 +112,12 @@ pub(super) enum Question {
 
 pub(super) struct Query<'p> {
     pub program: &'p Program,
-    depth: Cell<u32>,
-    steps: Cell<u32>,
-    busy: RefCell<HashSet<Question>>,
-    /// Whether something was cut short since the last look.
-    cut: Cell<bool>,
+    pub(super) asking: Asking,
 }
 
 impl<'p> Query<'p> {
     pub(super) fn new(program: &'p Program) -> Self {
-        Self {
-            program,
-            depth: Cell::new(0),
-            steps: Cell::new(0),
-            busy: RefCell::default(),
-            cut: Cell::new(false),
-        }
-    }
-
-    /// Answers a question unless it is being answered already; says whether the answer may be kept.
-    pub(super) fn guarded<T: Default>(&self, question: Question, answer: impl FnOnce() -> T) -> (T, bool) {
-        self.steps.set(self.steps.get() + 1);
-        let too_far = self.depth.get() >= MAX_DEPTH || self.steps.get() >= MAX_STEPS;
-        if too_far || !self.busy.borrow_mut().insert(question.clone()) {
-            self.cut.set(true);
-            return (T::default(), false);
-        }
-        let before = self.cut.replace(false);
-        self.depth.set(self.depth.get() + 1);
-        let found = answer();
-        self.depth.set(self.depth.get() - 1);
-        self.busy.borrow_mut().remove(&question);
-        let whole = !self.cut.get();
-        self.cut.set(before || !whole);
-        (found, whole)
-    }
-
-    /// One step further into an expression or type; false if that is too far.
-    pub(super) fn step(&self) -> bool {
-        self.steps.set(self.steps.get() + 1);
-        if self.depth.get() >= MAX_DEPTH || self.steps.get() >= MAX_STEPS {
-            self.cut.set(true);
-            return false;
-        }
-        self.depth.set(self.depth.get() + 1);
-        true
-    }
-
-    /// And back.
-    pub(super) fn unstep(&self) {
-        self.depth.set(self.depth.get().saturating_sub(1));
-    }
-
-    /// A name list, kept once it is known.
-    pub(super) fn found(&self, question: Question, answer: impl FnOnce() -> Found) -> Found {
-        if let Some(known) = self.program.cache().found(&question) {
-            return known;
-        }
-        let (found, whole) = self.guarded(question.clone(), answer);
-        if whole {
-            self.program.cache().keep_found(question, &found);
-        }
-        found
-    }
-
-    /// A type, kept once it is known.
-    pub(super) fn typed(&self, question: Question, answer: impl FnOnce() -> Ty) -> Ty {
-        if let Some(known) = self.program.cache().ty(&question) {
-            return known;
-        }
-        let (found, whole) = self.guarded(question.clone(), answer);
-        if whole {
-            self.program.cache().keep_ty(question, &found);
-        }
-        found
+        Self { program, asking: Asking::default() }
     }
 
     pub(super) fn scopes(&self, file: u32) -> Option<&'p Arc<FileScopes>> {
@@ -331,7 +257,7 @@ impl<'p> Query<'p> {
     /// A name in a module as others see it; with `inside`, as what is in the module itself sees it.
     pub(super) fn lookup(&self, place: &Place, name: &str, inside: bool) -> Found {
         let question = Question::Lookup(place.clone(), name.into(), inside);
-        self.found(question, || modules::lookup(self, place, name, inside))
+        self.ask(question, || modules::lookup(self, place, name, inside))
     }
 
     /// The place that an entity is, if names can be looked up in it.
@@ -449,7 +375,7 @@ impl<'p> Query<'p> {
     pub(super) fn owner_of(&self, def: Def) -> Option<Def> {
         let definition = self.definition(def).filter(|definition| definition.owner.is_some())?;
         let site = Site { file: def.file, scope: definition.scope, at: definition.name_start };
-        match self.typed(Question::Owner(def), || self.written(site, definition.owner)) {
+        match self.ask(Question::Owner(def), || self.written(site, definition.owner)) {
             Ty::Instance(own, _) | Ty::Type(own, _) => Some(own),
             _ => None,
         }

@@ -305,7 +305,7 @@ impl Query<'_> {
             Kind::Type => self.alias(def, definition),
             kind if kind.is_type() => Ty::Type(def, self.params_of(def)),
             Kind::Macro => Ty::Unknown,
-            _ => self.typed(Question::Definition(def), || {
+            _ => self.ask(Question::Definition(def), || {
                 let site = self.site_of(def, definition);
                 match definition.ty.is_some() {
                     true => self.written(site, definition.ty),
@@ -320,7 +320,7 @@ impl Query<'_> {
         if definition.ty.is_none() || definition.flags.has(Flags::DISTINCT) {
             return Ty::Type(def, self.params_of(def));
         }
-        let found = self.typed(Question::Definition(def), || {
+        let found = self.ask(Question::Definition(def), || {
             let scope = if definition.body.is_some() { definition.body } else { definition.scope };
             self.written(Site { file: def.file, scope, at: definition.name_start }, definition.ty)
         });
@@ -371,7 +371,7 @@ impl Query<'_> {
             let Some(definition) = made else { return (depth > 0).then_some(at) };
             let scope = if definition.body.is_some() { definition.body } else { definition.scope };
             let site = Site { file: def.file, scope, at: definition.name_start };
-            let made_of = self.typed(Question::Definition(*def), || self.written(site, definition.ty));
+            let made_of = self.ask(Question::Definition(*def), || self.written(site, definition.ty));
             at = self.applied(made_of, *def, args);
         }
         None
@@ -385,7 +385,7 @@ impl Query<'_> {
         if binding.kind == BindingKind::TypeParameter {
             return Ty::Param(file, index);
         }
-        self.typed(Question::Binding(file, index), || {
+        self.ask(Question::Binding(file, index), || {
             if let Some(ty) = self.receiver(file, index) {
                 return ty;
             }
@@ -628,7 +628,7 @@ impl Query<'_> {
         if definition.kind == Kind::Constructor && definition.ty.is_none() && !of.is_unknown() {
             return of.clone();
         }
-        let raw = self.typed(Question::Definition(def), || {
+        let raw = self.ask(Question::Definition(def), || {
             let one = |def: Def, definition: &Definition| {
                 let site = self.site_of(def, definition);
                 match definition.ty.is_some() {

@@ -15,15 +15,7 @@ impl Query<'_> {
 
     /// What is the same thing in other places.
     pub(super) fn elsewhere(&self, def: Def) -> Vec<Def> {
-        let question = Question::Same(def);
-        if let Some(known) = self.program.cache().defs(&question) {
-            return known;
-        }
-        let (found, whole) = self.guarded(question.clone(), || modules::of(self, def.file).same(self, def));
-        if whole {
-            self.program.cache().keep_defs(question, &found);
-        }
-        found
+        self.ask(Question::Same(def), || modules::of(self, def.file).same(self, def))
     }
 
     /// Definitions with what they are elsewhere: what defines goes before what declares.
@@ -100,7 +92,7 @@ impl Query<'_> {
     /// The only definition of a bare name that C's files could mean, seen by an include or not.
     pub(super) fn only_definition(&self, reference: &Reference, name: &str) -> Answer {
         let question = Question::Extension("only definition".into(), name.into());
-        let defs = self.found(question, || {
+        let defs = self.ask(question, || {
             let mut entities = Vec::new();
             for file in self.program.files_with(name) {
                 let Some(facts) = self.facts(file).filter(|_| modules::family(self, file) == Family::C)

@@ -171,7 +171,7 @@ fn everywhere(q: &Query<'_>, name: &str, path: &[&str]) -> Vec<Def> {
 
 /// The files that a file includes, and what these do, the nearest first; it itself is not among them.
 fn reached(q: &Query<'_>, file: u32) -> Vec<u32> {
-    let found = q.found(Question::Reached(file), || {
+    let found = q.ask(Question::Reached(file), || {
         let mut reached = vec![file];
         let mut at = 0;
         while let Some(here) = reached.get(at).copied() {
@@ -247,7 +247,7 @@ fn tagged(q: &Query<'_>, site: Site, name: &str) -> Found {
     found.entities.retain(is_tag);
     if found.is_empty() {
         let question = Question::Extension("tag".into(), name.into());
-        found = q.found(question, || {
+        found = q.ask(question, || {
             let files = q.program.files_with(name).into_iter().filter(|file| family(q, *file) == Family::C);
             let mut entities: Vec<Entity> = files
                 .flat_map(|file| {

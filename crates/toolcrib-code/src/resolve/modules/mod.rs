@@ -137,16 +137,8 @@ pub(super) fn of(q: &Query<'_>, file: u32) -> &'static dyn Modules {
 
 /// Where an import leads.
 pub(super) fn leads(q: &Query<'_>, file: u32, import: usize) -> Leads {
-    let question = Question::Places(file, import);
-    if let Some(known) = q.program.cache().leads(&question) {
-        return known;
-    }
-    let (found, whole) = q.guarded(question.clone(), || Some(of(q, file).leads(q, file, import)));
-    let Some(found) = found else { return Leads::Nowhere("it leads back to itself") };
-    if whole {
-        q.program.cache().keep_leads(question, &found);
-    }
-    found
+    let found = q.ask(Question::Places(file, import), || Some(of(q, file).leads(q, file, import)));
+    found.unwrap_or(Leads::Nowhere("it leads back to itself"))
 }
 
 /// The modules that an import leads to.
@@ -159,7 +151,7 @@ pub(super) fn places(q: &Query<'_>, file: u32, import: usize) -> Vec<Place> {
 
 /// What a name of an import stands for; without a name, the module.
 pub(super) fn imported(q: &Query<'_>, file: u32, import: usize, name: Option<usize>) -> Found {
-    q.found(Question::Imported(file, import, name), || {
+    q.ask(Question::Imported(file, import, name), || {
         let Some(entry) = q.facts(file).and_then(|facts| facts.imports.get(import)) else {
             return Found::default();
         };

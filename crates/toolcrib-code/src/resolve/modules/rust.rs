@@ -54,7 +54,7 @@ fn special(q: &Query<'_>, site: Site, name: &str) -> Option<Found> {
 
 /// Other crates, what is known everywhere, and macros, which do not care for modules.
 fn ambient(q: &Query<'_>, site: Site, name: &str) -> Found {
-    q.found(Question::Ambient(site.file, name.into()), || {
+    q.ask(Question::Ambient(site.file, name.into()), || {
         let found = other_crate(q, site.file, name);
         if !found.is_empty() {
             return found;

@@ -273,7 +273,7 @@ fn is_ambient(q: &Query<'_>, file: u32) -> bool {
 /// What is declared for every file: in `declare global`, or in a declaration file that is no module.
 fn global(q: &Query<'_>, name: &str) -> Found {
     let question = super::super::query::Question::Named(format!("global {name}").into());
-    q.found(question, || {
+    q.ask(question, || {
         let mut all = Found::default();
         for file in q.program.files_with(name) {
             if super::family(q, file) != super::Family::Script {
