@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tree_sitter::{ParseOptions, Parser, Tree, TreeCursor};
 
 use super::cx::{Cx, Flow};
-use super::{DefId, FileFacts, LineTable, ScopeId};
+use super::{ARGS_UNKNOWN, DefId, ExprId, FileFacts, LineTable, Role, ScopeId};
 use crate::lang::Language;
 
 /// Larger files are not parsed: what is that large is generated or data.
@@ -60,7 +60,11 @@ pub fn extract(bytes: &[u8], language: &'static Language) -> Result<FileFacts, S
     }
     let source = text_of(bytes);
     let tree = parse(&source, language)?;
-    let mut facts = walk(&source, &tree, language);
+    let rewritten = language.rewrite.and_then(|rewrite| rewrite(&source, &tree, language));
+    let mut facts = match &rewritten {
+        Some(instead) => walk(&instead.text, &instead.tree, &instead.macros, language),
+        None => walk(&source, &tree, &[], language),
+    };
     facts.lines = LineTable::of(source.as_bytes());
     Ok(facts)
 }
@@ -109,7 +113,7 @@ pub(crate) fn parse(source: &str, language: &'static Language) -> Result<Tree, S
     })
 }
 
-fn walk(source: &str, tree: &Tree, language: &'static Language) -> FileFacts {
+fn walk(source: &str, tree: &Tree, macros: &[(u32, String)], language: &'static Language) -> FileFacts {
     let compiled = language.compiled();
     let mut cx = Cx::new(source, compiled);
     let mut saved: Vec<(ScopeId, DefId)> = Vec::new();
@@ -137,6 +141,10 @@ fn walk(source: &str, tree: &Tree, language: &'static Language) -> FileFacts {
                 break;
             }
             if !cursor.goto_parent() {
+                for (start, name) in macros {
+                    let name = cx.intern(name);
+                    cx.reference_at(name, *start, Role::Macro, ARGS_UNKNOWN, ExprId::NONE);
+                }
                 return cx.finish();
             }
             cx.above.pop();

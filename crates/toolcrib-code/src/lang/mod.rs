@@ -63,9 +63,22 @@ pub struct Language {
     pub tests: &'static [&'static str],
     /// Whether references, scopes and types are known, and not only symbols and imports.
     pub full: bool,
+    /// Reads a text as another one, where the grammar alone sees too little.
+    pub(crate) rewrite: Option<Rewrite>,
     pub(crate) grammar: fn() -> tree_sitter::Language,
     pub(crate) rules: Rules,
     pub(crate) compiled: OnceLock<Compiled>,
+}
+
+/// Gives the text to read instead, with every offset as it was; none to read it as it is.
+pub(crate) type Rewrite = fn(&str, &tree_sitter::Tree, &'static Language) -> Option<Rewritten>;
+
+/// A text that is read instead of another.
+pub(crate) struct Rewritten {
+    pub(crate) text: String,
+    pub(crate) tree: tree_sitter::Tree,
+    /// Macros that are not in it any more: where they were used, and their names.
+    pub(crate) macros: Vec<(u32, String)>,
 }
 
 /// How facts are read off a tree.

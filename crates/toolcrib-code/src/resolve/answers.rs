@@ -153,8 +153,8 @@ impl Query<'_> {
                 if let Some(declared) = self.associated(site, receiver, reference, name) {
                     return declared;
                 }
-                let used = if reference.role == Role::Call { Use::Call } else { Use::Read };
-                let (found, _) = self.member_used(&base, name, used, site);
+                let used = if reference.role == Role::Call { Use::CALL } else { Use::READ };
+                let (found, _) = self.member_used(&base, name, used.untyped(), site);
                 let found =
                     match self.has_spaces(file) && (reference.role != Role::Call || !self.two_spaces(file)) {
                         true => self.prefer(found, modules::of(self, file).space(reference.role)),

@@ -10,9 +10,19 @@ use crate::facts::{DefId, Flags, Kind, Type, TypeId};
 
 /// How a member is used, where that tells a field from a method of the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
-    Read,
-    Call,
+pub(super) struct Use {
+    call: bool,
+    /// Whether its type is wanted too: finding that out costs more than finding the member.
+    typed: bool,
+}
+
+impl Use {
+    pub(super) const READ: Use = Use { call: false, typed: true };
+    pub(super) const CALL: Use = Use { call: true, typed: true };
+
+    pub(super) fn untyped(self) -> Self {
+        Self { typed: false, ..self }
+    }
 }
 
 /// How many types above a type are looked at.
@@ -21,7 +31,7 @@ const MAX_BASES: usize = 64;
 impl Query<'_> {
     /// What `value.name` stands for, and its type.
     pub(super) fn member(&self, of: &Ty, name: &str, site: Site) -> (Found, Ty) {
-        self.member_used(of, name, Use::Read, site)
+        self.member_used(of, name, Use::READ, site)
     }
 
     /// What `value.name` stands for when it is used in a certain way.
@@ -131,7 +141,7 @@ impl Query<'_> {
     ) -> (Found, Ty) {
         let members = self.fitting(self.member_of(def, name), used);
         if let Some(first) = members.first() {
-            let ty = self.member_type(of, def, args, *first);
+            let ty = if used.typed { self.member_type(of, def, args, *first) } else { Ty::Unknown };
             let entities = members.into_iter().map(Entity::Def).collect();
             return (Found { entities, via: Vec::new() }, ty);
         }
@@ -161,8 +171,7 @@ impl Query<'_> {
     fn fitting(&self, members: Vec<Def>, used: Use) -> Vec<Def> {
         let callable =
             |def: &Def| self.definition(*def).is_some_and(|definition| definition.kind.is_callable());
-        let meant: Vec<Def> =
-            members.iter().filter(|def| callable(def) == (used == Use::Call)).copied().collect();
+        let meant: Vec<Def> = members.iter().filter(|def| callable(def) == used.call).copied().collect();
         if meant.is_empty() { members } else { meant }
     }
 

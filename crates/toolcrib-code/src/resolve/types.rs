@@ -115,7 +115,7 @@ impl Query<'_> {
             Expr::Super => self.base(site),
             Expr::Member { base, name, path } => {
                 let known = self.narrowed_member(site, *base, facts.text(*name));
-                known.unwrap_or_else(|| self.eval_member(site, (*base, *path), facts.text(*name), Use::Read))
+                known.unwrap_or_else(|| self.eval_member(site, (*base, *path), facts.text(*name), Use::READ))
             }
             Expr::Call { callee, first, .. } => {
                 self.made_of_type(site, *callee, *first).unwrap_or_else(|| {
@@ -160,7 +160,7 @@ impl Query<'_> {
         let Some(facts) = self.facts(site.file) else { return Ty::Unknown };
         match facts.expr(callee) {
             Some(Expr::Member { base, name, path }) if self.step() => {
-                let found = self.eval_member(site, (*base, *path), facts.text(*name), Use::Call);
+                let found = self.eval_member(site, (*base, *path), facts.text(*name), Use::CALL);
                 self.unstep();
                 found
             }

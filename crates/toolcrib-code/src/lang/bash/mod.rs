@@ -16,6 +16,7 @@ pub(super) static BASH: Language = Language {
     doc_prefixes: &["#"],
     tests: &["test/", "tests/"],
     full: false,
+    rewrite: None,
     grammar: || tree_sitter_bash::LANGUAGE.into(),
     rules: Rules::Outline(&OUTLINE),
     compiled: OnceLock::new(),

@@ -22,6 +22,7 @@ pub(super) static C: Language = Language {
     doc_prefixes: &["/*", "//"],
     tests: TESTS,
     full: true,
+    rewrite: None,
     grammar: || tree_sitter_c::LANGUAGE.into(),
     rules: Rules::Walk { handlers: &[HANDLERS, exprs::HANDLERS], expr: exprs::expr, ty: exprs::ty },
     compiled: OnceLock::new(),

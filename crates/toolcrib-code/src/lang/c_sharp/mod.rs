@@ -16,6 +16,7 @@ pub(super) static C_SHARP: Language = Language {
     doc_prefixes: &["///", "//"],
     tests: &["*Tests.cs", "*Test.cs", "test/", "tests/"],
     full: false,
+    rewrite: None,
     grammar: || tree_sitter_c_sharp::LANGUAGE.into(),
     rules: Rules::Outline(&OUTLINE),
     compiled: OnceLock::new(),

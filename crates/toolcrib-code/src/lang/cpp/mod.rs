@@ -21,6 +21,7 @@ pub(super) static CPP: Language = Language {
     doc_prefixes: &["/*", "//"],
     tests: c::TESTS,
     full: true,
+    rewrite: None,
     grammar: || tree_sitter_cpp::LANGUAGE.into(),
     rules: Rules::Walk {
         handlers: &[c::HANDLERS, exprs::HANDLERS, HANDLERS],

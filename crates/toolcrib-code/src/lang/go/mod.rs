@@ -22,6 +22,7 @@ pub(super) static GO: Language = Language {
     doc_prefixes: &["//", "/*"],
     tests: &["*_test.go", "testdata/"],
     full: true,
+    rewrite: None,
     grammar: || tree_sitter_go::LANGUAGE.into(),
     rules: Rules::Walk { handlers: &[HANDLERS, exprs::HANDLERS], expr: exprs::expr, ty: exprs::ty },
     compiled: OnceLock::new(),

@@ -22,6 +22,7 @@ pub(super) static JAVA: Language = Language {
     doc_prefixes: &["/**"],
     tests: &["test/", "tests/", "*Test.java", "*Tests.java", "*IT.java"],
     full: true,
+    rewrite: None,
     grammar: || tree_sitter_java::LANGUAGE.into(),
     rules: Rules::Walk { handlers: &[HANDLERS, exprs::HANDLERS], expr: exprs::expr, ty: exprs::ty },
     compiled: OnceLock::new(),

@@ -25,6 +25,7 @@ pub(super) static JAVASCRIPT: Language = Language {
     doc_prefixes: &["/**", "//"],
     tests: TESTS,
     full: true,
+    rewrite: None,
     grammar: || tree_sitter_javascript::LANGUAGE.into(),
     rules: Rules::Walk { handlers: &[HANDLERS, OWN, exprs::HANDLERS], expr: exprs::expr, ty: exprs::no_type },
     compiled: OnceLock::new(),

@@ -16,6 +16,7 @@ pub(super) static KOTLIN: Language = Language {
     doc_prefixes: &["/**", "//"],
     tests: &["test/", "*Test.kt"],
     full: false,
+    rewrite: None,
     grammar: || tree_sitter_kotlin_ng::LANGUAGE.into(),
     rules: Rules::Outline(&OUTLINE),
     compiled: OnceLock::new(),

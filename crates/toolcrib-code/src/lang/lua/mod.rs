@@ -16,6 +16,7 @@ pub(super) static LUA: Language = Language {
     doc_prefixes: &["--"],
     tests: &["spec/", "*_spec.lua", "test/"],
     full: false,
+    rewrite: None,
     grammar: || tree_sitter_lua::LANGUAGE.into(),
     rules: Rules::Outline(&OUTLINE),
     compiled: OnceLock::new(),

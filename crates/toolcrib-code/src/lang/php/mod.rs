@@ -16,6 +16,7 @@ pub(super) static PHP: Language = Language {
     doc_prefixes: &["/**", "//", "#"],
     tests: &["tests/", "test/", "*Test.php"],
     full: false,
+    rewrite: None,
     grammar: || tree_sitter_php::LANGUAGE_PHP.into(),
     rules: Rules::Outline(&OUTLINE),
     compiled: OnceLock::new(),

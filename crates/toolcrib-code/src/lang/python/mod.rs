@@ -25,6 +25,7 @@ pub(super) static PYTHON: Language = Language {
     doc_prefixes: &["#:"],
     tests: &["tests/", "test/", "test_*", "*_test.py", "conftest.py"],
     full: true,
+    rewrite: None,
     grammar: || tree_sitter_python::LANGUAGE.into(),
     rules: Rules::Walk { handlers: &[HANDLERS, exprs::HANDLERS], expr: exprs::expr, ty: exprs::ty },
     compiled: OnceLock::new(),

@@ -16,6 +16,7 @@ pub(super) static RUBY: Language = Language {
     doc_prefixes: &["#"],
     tests: &["test/", "spec/", "*_test.rb", "*_spec.rb"],
     full: false,
+    rewrite: None,
     grammar: || tree_sitter_ruby::LANGUAGE.into(),
     rules: Rules::Outline(&OUTLINE),
     compiled: OnceLock::new(),

@@ -3,6 +3,7 @@
 mod exprs;
 mod macros;
 mod patterns;
+mod unwrap;
 mod uses;
 
 use std::sync::OnceLock;
@@ -25,6 +26,7 @@ pub(super) static RUST: Language = Language {
     doc_prefixes: &["///", "/**"],
     tests: &["tests/", "benches/", "tests.rs", "*_test.rs", "*_tests.rs"],
     full: true,
+    rewrite: Some(unwrap::unwrapped),
     grammar: || tree_sitter_rust::LANGUAGE.into(),
     rules: Rules::Walk { handlers: &[HANDLERS, exprs::HANDLERS], expr: exprs::expr, ty: exprs::ty },
     compiled: OnceLock::new(),

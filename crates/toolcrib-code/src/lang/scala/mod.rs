@@ -16,6 +16,7 @@ pub(super) static SCALA: Language = Language {
     doc_prefixes: &["/**", "//"],
     tests: &["test/", "*Spec.scala", "*Test.scala"],
     full: false,
+    rewrite: None,
     grammar: || tree_sitter_scala::LANGUAGE.into(),
     rules: Rules::Outline(&OUTLINE),
     compiled: OnceLock::new(),

@@ -16,6 +16,7 @@ pub(super) static SWIFT: Language = Language {
     doc_prefixes: &["///", "/**", "//"],
     tests: &["Tests/", "*Tests.swift"],
     full: false,
+    rewrite: None,
     grammar: || tree_sitter_swift::LANGUAGE.into(),
     rules: Rules::Outline(&OUTLINE),
     compiled: OnceLock::new(),

@@ -22,6 +22,7 @@ pub(super) static TYPESCRIPT: Language = Language {
     doc_prefixes: &["/**", "//"],
     tests: javascript::TESTS,
     full: true,
+    rewrite: None,
     grammar: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
     rules: Rules::Walk {
         handlers: &[javascript::HANDLERS, HANDLERS, exprs::HANDLERS],
@@ -41,6 +42,7 @@ pub(super) static TSX: Language = Language {
     doc_prefixes: &["/**", "//"],
     tests: javascript::TESTS,
     full: true,
+    rewrite: None,
     grammar: || tree_sitter_typescript::LANGUAGE_TSX.into(),
     rules: Rules::Walk {
         handlers: &[javascript::HANDLERS, HANDLERS, exprs::HANDLERS],
