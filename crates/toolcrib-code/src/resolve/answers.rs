@@ -162,6 +162,10 @@ impl Query<'_> {
                     };
                 if !found.is_empty() {
                     let found = self.by_arguments(found, reference, name);
+                    if self.is_of_any(&base, reference) {
+                        let answer = self.answer_of(found, "the trait; the value may have its own");
+                        return Answer { label: answer.label.max(Label::Likely), ..answer };
+                    }
                     let reason = match (&base, receiver) {
                         (Ty::Module(_), _) => "module",
                         (_, Expr::This | Expr::Super) => "own type",
@@ -219,6 +223,12 @@ impl Query<'_> {
             .into_iter()
             .find_map(|base| self.member_of(base, name).first().copied())?;
         Some(self.answer_of(Found::one(Entity::Def(declared)), "trait"))
+    }
+
+    /// `Trait::method(value)`: what the value's own type makes of the method cannot be told from the name.
+    fn is_of_any(&self, base: &Ty, reference: &Reference) -> bool {
+        let Ty::Type(def, _) = base else { return false };
+        reference.role == Role::Call && self.definition(*def).is_some_and(|found| found.kind == Kind::Trait)
     }
 
     /// Of several, those in a space; all if none is.

@@ -72,7 +72,8 @@ impl Query<'_> {
                 let bound = self.facts(*file).and_then(|facts| facts.bindings.get(*index));
                 let Some(bound) = bound.filter(|bound| bound.ty.is_some()) else { return Default::default() };
                 let at = Site { file: *file, scope: bound.scope, at: bound.start };
-                let bound = self.written(at, bound.ty);
+                // A bound may speak of the parameter itself.
+                let bound = self.ask(Question::Bound(*file, *index), || self.written(at, bound.ty));
                 if matches!(bound, Ty::Param(..)) || self.is_leaked(*file, at.scope, site) {
                     return Default::default();
                 }

@@ -108,6 +108,7 @@ pub(super) enum Question {
     Same(Def),
     Reached(u32),
     Ambient(u32, Arc<str>),
+    Bound(u32, usize),
 }
 
 pub(super) struct Query<'p> {

@@ -14,6 +14,7 @@ pub(super) const HANDLERS: &[(&str, Handler)] = &[
     ("field_expression", field),
     ("scoped_identifier", scoped),
     ("scoped_type_identifier", scoped),
+    ("type_binding", binding),
     ("struct_expression", structure),
     ("struct_pattern", structure),
     ("tuple_struct_pattern", tuple_struct),
@@ -97,6 +98,20 @@ fn scoped<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
         let receiver = receiver_of(cx, node);
         let role = if node.kind() == "scoped_type_identifier" { Role::Type } else { Role::Read };
         cx.mark_new(name, role, receiver);
+    }
+    Flow::Children
+}
+
+/// `Trait<Item = T>`: the name before `=` is a member of the trait.
+fn binding<'t>(cx: &mut Cx<'t>, node: Node<'t>) -> Flow {
+    let of = match cx.above.as_slice() {
+        [.., generic, _] if generic.kind() == "generic_type" => cx.field(*generic, F::Type),
+        _ => None,
+    };
+    if let (Some(of), Some(name)) = (of, cx.field(node, F::Name)) {
+        let of = cx.ty(of);
+        let of = cx.expr_id(Expr::Typed(of));
+        cx.mark_use(name, Role::Type, 0, of);
     }
     Flow::Children
 }

@@ -365,7 +365,11 @@ fn where_bounds<'t>(cx: &mut Cx<'t>, name: &str) -> Vec<TypeId> {
     };
     let mut found = Vec::new();
     for predicate in cx.named(clause) {
-        let about = cx.field(predicate, F::Left).is_some_and(|left| cx.text(left) == name);
+        // `for<'a> &'a T: Trait` is said of references to it, through which members are found too.
+        let about = cx.field(predicate, F::Left).is_some_and(|left| {
+            let words = cx.text(left).split(['&', ' ', '<', '>', '\n']);
+            words.filter(|word| !word.is_empty() && !word.starts_with('\'') && *word != "for").eq([name])
+        });
         let bounds = cx.field(predicate, F::Bounds).filter(|_| about);
         for bound in bounds.map(|bounds| cx.named(bounds)).unwrap_or_default() {
             if bound.kind() != "lifetime" {
