@@ -66,6 +66,8 @@ pub(crate) struct Counts {
     pub answers: [[Answers; 2]; 5],
     /// Definitions in all answers, for the mean.
     pub named: usize,
+    /// Right answers that name nothing else.
+    pub only_right: usize,
     pub uses: [Uses; 5],
     pub definitions: [Share; 3],
     /// Definitions that a macro makes: not to be found without running it.
@@ -168,6 +170,7 @@ impl Counts {
             (&mut self.lines, other.lines),
             (&mut self.answer_ms, other.answer_ms),
             (&mut self.named, other.named),
+            (&mut self.only_right, other.only_right),
             (&mut self.macro_made, other.macro_made),
             (&mut self.strayed, other.strayed),
             (&mut self.outside, other.outside),
@@ -242,11 +245,19 @@ impl Counts {
             self.overlay.text()
         );
         println!(
-            "  word match   P {} R {}; definitions per answer of ours: {:.2}",
+            "  word match   P {} R {}",
             shown(self.word_right, self.word_pairs),
-            shown(self.word_found, self.word_uses),
-            self.named as f64 / self.answered().max(1) as f64
+            shown(self.word_found, self.word_uses)
         );
+        println!(
+            "  our answers  {:.2} definitions each; of the right ones {} name nothing else",
+            self.named as f64 / self.answered().max(1) as f64,
+            shown(self.only_right, self.right())
+        );
+    }
+
+    fn right(&self) -> usize {
+        self.answers.iter().flatten().map(|one| one.confirmed).sum()
     }
 
     fn answered(&self) -> usize {
@@ -272,6 +283,7 @@ impl Counts {
             "answer_ms": self.answer_ms,
             "classes": classes,
             "definitions_per_answer": ratio(self.named, self.answered()),
+            "right_and_nothing_else": ratio(self.only_right, self.right()),
             "definitions": {
                 "function": functions.json(), "type": types.json(), "method": methods.json(),
                 "all": functions.plus(types).plus(methods).json(), "macro_made": self.macro_made,

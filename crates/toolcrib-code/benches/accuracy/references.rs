@@ -95,6 +95,12 @@ fn precision(
     let symbols: Vec<SymbolId> = place.map_or(Vec::new(), |place| place.all().copied().collect());
     let kind = if symbols.iter().any(|symbol| said.is(truth, *symbol)) {
         answers.confirmed += 1;
+        let is_right = |def: &Def| {
+            let answer = Answer { meaning: Meaning::Definitions(vec![*def]), ..said.answer.clone() };
+            let one = Said::new(program, said.index, answer);
+            symbols.iter().any(|symbol| one.is(truth, *symbol))
+        };
+        counts.only_right += usize::from(found.len() == 1 || found.iter().all(is_right));
         if level == 1 { "likely" } else { "right" }
     } else if symbols.iter().all(|symbol| truth.is_mute(*symbol)) {
         answers.unknown += 1;
