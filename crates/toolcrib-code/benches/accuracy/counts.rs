@@ -72,6 +72,10 @@ pub(crate) struct Counts {
     pub definitions: [Share; 3],
     /// Definitions that a macro makes: not to be found without running it.
     pub macro_made: usize,
+    /// Where those are defined that our facts do not have.
+    pub unseen_made: std::collections::HashSet<(u32, u32)>,
+    /// Uses of those, by class: they are in `uses` as well.
+    pub uses_of_made: [usize; 5],
     pub import_names: Share,
     pub import_modules: Share,
     /// Imports of something outside that we lead inside.
@@ -158,6 +162,7 @@ impl Counts {
                 self.answers[class][level] = self.answers[class][level].plus(other.answers[class][level]);
             }
             self.uses[class] = self.uses[class].plus(other.uses[class]);
+            self.uses_of_made[class] += other.uses_of_made[class];
         }
         for class in 0..3 {
             self.definitions[class] = self.definitions[class].plus(other.definitions[class]);
@@ -231,6 +236,17 @@ impl Counts {
             all.text(),
             self.macro_made
         );
+        let without = |class: usize| {
+            let uses = self.uses[class];
+            shown(uses.resolved + uses.likely, uses.all - self.uses_of_made[class])
+        };
+        println!(
+            "  macros       {} uses of what only macros write out; recall without them: functions {}, types {}, methods {}",
+            self.uses_of_made.iter().sum::<usize>(),
+            without(0),
+            without(1),
+            without(2)
+        );
         println!(
             "  imports      names {}, modules {}; of {} from outside {} led inside",
             self.import_names.text(),
@@ -287,6 +303,7 @@ impl Counts {
             "definitions": {
                 "function": functions.json(), "type": types.json(), "method": methods.json(),
                 "all": functions.plus(types).plus(methods).json(), "macro_made": self.macro_made,
+                "uses_of_macro_made": self.uses_of_made,
             },
             "imports": {
                 "names": self.import_names.json(), "modules": self.import_modules.json(),

@@ -23,6 +23,9 @@ pub(crate) fn score(program: &Program, truth: &Truth, counts: &mut Counts, mut c
                 || macros.iter().any(|call| call.contains(start));
             if is_made {
                 counts.macro_made += 1;
+                if !ours.contains(&start) {
+                    counts.unseen_made.insert((*file, start));
+                }
                 continue;
             }
             let share = &mut counts.definitions[class];

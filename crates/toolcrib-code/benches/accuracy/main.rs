@@ -52,9 +52,9 @@ fn measure(repository: &Repository, args: &Args) -> Counts {
     // Single cases are for tuning, and nothing is tuned on the unseen ones.
     let mut cases = (!repository.unseen).then(|| Cases::new(args)).flatten();
     let started = Instant::now();
+    definitions::score(&program, &truth, &mut counts, cases.as_mut());
     references::score(&program, &truth, &mut counts, cases.as_mut());
     counts.answer_ms = started.elapsed().as_millis() as usize;
-    definitions::score(&program, &truth, &mut counts, cases.as_mut());
     imports::score(&program, &truth, &mut counts, cases.as_mut());
     words::score(&truth, &mut counts);
     overlay::score(&program, &truth, &mut counts);

@@ -172,6 +172,13 @@ fn recall(
             Some(Label::Resolved) => uses.resolved += 1,
             Some(_) => uses.likely += 1,
             None => {
+                let made = |symbol: &SymbolId| {
+                    let definitions = truth.definitions(*symbol);
+                    definitions.iter().all(|at| counts.unseen_made.contains(at)) && !definitions.is_empty()
+                };
+                if symbols.iter().all(made) {
+                    counts.uses_of_made[class] += 1;
+                }
                 if let Some(cases) = cases.as_deref_mut() {
                     let said = here.first().map(|one| (one.index, one.answer.clone()));
                     cases.add(Case { kind: "missed", class: CLASSES[class], file, start, said, symbols });
