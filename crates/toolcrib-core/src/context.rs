@@ -48,6 +48,8 @@ pub(crate) struct ContextParts {
     pub session: Arc<Session>,
     pub cancel: CancellationToken,
     pub services: Arc<Services>,
+    /// Those of this call alone.
+    pub call_services: Option<Arc<Services>>,
     pub granted: PermissionSet,
     pub activity: ActivityStream,
     pub approver: Option<Arc<dyn Approver>>,
@@ -83,6 +85,7 @@ impl CallContext {
             session: Arc::new(Session::new("test")),
             cancel: CancellationToken::new(),
             services: Arc::new(services),
+            call_services: None,
             granted,
             activity: ActivityStream::new(),
             approver: None,
@@ -121,7 +124,11 @@ impl CallContext {
 
     /// A service by its type. Missing, or not allowed by the tool's capabilities: `ENGINE_NOT_AVAILABLE`.
     pub fn get<T: Send + Sync + 'static>(&self) -> Result<Arc<T>, ToolError> {
-        self.0.parts.services.get(self.0.parts.granted)
+        let parts = &self.0.parts;
+        match &parts.call_services {
+            Some(own) if own.offers::<T>() => own.get(parts.granted),
+            _ => parts.services.get(parts.granted),
+        }
     }
 
     /// Says how far the call is.

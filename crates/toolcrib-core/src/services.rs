@@ -32,6 +32,11 @@ impl Services {
         self
     }
 
+    /// Whether there is such a service, for whoever may have it.
+    pub fn offers<T: Send + Sync + 'static>(&self) -> bool {
+        self.by_type.contains_key(&TypeId::of::<T>())
+    }
+
     /// The service, if there is one and `granted` covers it.
     pub fn get<T: Send + Sync + 'static>(&self, granted: PermissionSet) -> Result<Arc<T>, ToolError> {
         let missing = |why: String| {

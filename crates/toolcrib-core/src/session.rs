@@ -30,6 +30,7 @@ pub struct Session {
     recent: Mutex<VecDeque<Remembered>>,
     grants: Mutex<Vec<Grant>>,
     turn_budget: Option<usize>,
+    unknown_history: bool,
     spent: Mutex<(u64, usize)>,
 }
 
@@ -47,6 +48,7 @@ impl Session {
             recent: Mutex::default(),
             grants: Mutex::default(),
             turn_budget: None,
+            unknown_history: false,
             spent: Mutex::new((0, 0)),
         }
     }
@@ -63,6 +65,14 @@ impl Session {
     #[must_use]
     pub fn with_turn_budget(mut self, tokens: usize) -> Self {
         self.turn_budget = Some(tokens);
+        self
+    }
+
+    /// The same session, of whose history only the caller knows what is left: every answer is given in full, since an
+    /// earlier, equal one may be gone from it.
+    #[must_use]
+    pub fn with_unknown_history(mut self) -> Self {
+        self.unknown_history = true;
         self
     }
 
@@ -96,6 +106,11 @@ impl Session {
     /// Works with the tracker, if there is one.
     pub fn tracker<R>(&self, work: impl FnOnce(Option<&mut ResourceTracker>) -> R) -> R {
         work(locked(&self.tracker).as_mut())
+    }
+
+    /// Whether an earlier answer of this turn can stand for an equal one.
+    pub(crate) fn knows_history(&self) -> bool {
+        !self.unknown_history
     }
 
     pub(crate) fn grant(&self, grant: Grant) {

@@ -82,6 +82,22 @@ impl Table {
         self.with(|entries| entries.all.iter().filter(|entry| entry.session == session).cloned().collect())
     }
 
+    /// Stops and forgets what belongs to a conversation that is over, without waiting for it. Needs a runtime if
+    /// anything runs.
+    pub fn stop_session(&self, session: &str) {
+        let over = self.with(|entries| {
+            let (over, kept) =
+                std::mem::take(&mut entries.all).into_iter().partition(|e: &Entry| e.session == session);
+            entries.all = kept;
+            let over: Vec<Entry> = over;
+            over
+        });
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        for entry in over.into_iter().filter(|entry| entry.process.end().is_none()) {
+            runtime.spawn(async move { entry.process.stop().await });
+        }
+    }
+
     /// Stops everything that runs, and forgets it.
     pub async fn stop_all(&self, at_most: Duration) {
         let all = self.with(|entries| std::mem::take(&mut entries.all));

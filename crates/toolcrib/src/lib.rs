@@ -20,6 +20,7 @@
 
 mod commands;
 mod crib;
+mod mcp_server;
 mod rule_files;
 
 pub use commands::{CommandSettings, SandboxSettings};
@@ -32,6 +33,7 @@ pub use toolcrib_core::{
     EventType, Executor, Hint, Mode, Outcome, Permission, PolicyMode, Preview, Profile, Registry, Render,
     RenderContext, Services, Session, Tool, ToolError, ToolSpec,
 };
+pub use toolcrib_mcp as mcp;
 pub use toolcrib_process as process;
 pub use toolcrib_process::run_supervisor_if_asked;
 pub use toolcrib_tools as tools;

@@ -26,3 +26,22 @@ fn the_rules_in_the_documentation_load() {
         assert!(!file.rules().is_empty(), "{example}");
     }
 }
+
+#[test]
+fn the_page_on_mcp_shows_what_compiles_and_what_is_there() {
+    let page = include_str!("../../../docs/mcp.md");
+    let source = include_str!("../src/mcp_server.rs");
+    let example = page.split("```rust\n").nth(1).unwrap().split("```").next().unwrap();
+    for line in example.lines() {
+        assert!(source.contains(&format!("/// {line}\n")), "not in the tested example: {line}");
+    }
+    let help = std::process::Command::new(env!("CARGO_BIN_EXE_toolcrib")).args(["mcp", "--help"]).output();
+    let help = String::from_utf8(help.unwrap().stdout).unwrap();
+    let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("toolcrib mcp")).collect();
+    assert!(commands.len() > 4);
+    for option in
+        commands.iter().flat_map(|line| line.split_whitespace()).filter(|word| word.starts_with("--"))
+    {
+        assert!(help.contains(option), "there is no {option}");
+    }
+}

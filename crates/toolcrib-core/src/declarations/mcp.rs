@@ -13,7 +13,7 @@ pub(super) fn declarations(tools: &[ToolView]) -> Value {
 }
 
 fn tool(tool: &ToolView) -> Value {
-    let mut schema = inline_refs(&tool.input_schema);
+    let mut schema = plain(&tool.input_schema);
     if let Some(object) = schema.as_object_mut() {
         object.entry("type").or_insert_with(|| json!("object"));
     }
@@ -26,7 +26,7 @@ fn tool(tool: &ToolView) -> Value {
         object.insert("description".into(), json!(tool.description));
         object.insert("inputSchema".into(), schema);
         if let Some(output) = &tool.output_schema {
-            object.insert("outputSchema".into(), inline_refs(output));
+            object.insert("outputSchema".into(), plain(output));
         }
         let hints = json!({
             "readOnlyHint": tool.read_only,
@@ -37,4 +37,10 @@ fn tool(tool: &ToolView) -> Value {
         object.insert("annotations".into(), hints);
     }
     out
+}
+
+/// Without references, which clients stumble over. A schema that names its dialect was written with care for readers
+/// of that dialect, and is passed on as it stands.
+fn plain(schema: &Value) -> Value {
+    if schema.get("$schema").is_some() { schema.clone() } else { inline_refs(schema) }
 }

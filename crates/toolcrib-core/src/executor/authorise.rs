@@ -156,7 +156,7 @@ async fn ask(
     reason: String,
     grant: Option<Grant>,
 ) -> Result<(), ToolError> {
-    let Some(approver) = executor.0.approver.clone() else {
+    let Some(approver) = call.approver.clone() else {
         return Err(nobody_to_ask(&call.effects, &reason, grant.as_ref()));
     };
     let context = call.context(executor)?;
@@ -339,7 +339,7 @@ impl Executor {
             Decision::Ask if parts.approved.load(Ordering::Relaxed) => return Ok(()),
             Decision::Ask => verdict.reason,
         };
-        let Some(approver) = self.0.approver.clone() else {
+        let Some(approver) = parts.approver.clone() else {
             return Err(nobody_to_ask(&effects, &reason, grant.as_ref()));
         };
         let question = ConfirmRequest {

@@ -12,8 +12,9 @@ use crate::activity::{ActivityStream, EventKind};
 use crate::context::{CallContext, CallIds, ContextParts, Record};
 use crate::effects::Effects;
 use crate::error::{ErrorCode, ToolError};
-use crate::permission::PermissionSet;
+use crate::permission::{Approver, PermissionSet};
 use crate::profile::ProfileTool;
+use crate::services::Services;
 use crate::session::Session;
 use crate::spec::Mode;
 
@@ -51,6 +52,10 @@ pub struct CallRequest {
     pub dry_run: bool,
     /// Cancels it.
     pub cancel: CancellationToken,
+    /// Who is asked about it, where that depends on the caller; the executor's approver if absent.
+    pub approver: Option<Arc<dyn Approver>>,
+    /// Services for this call alone, found before the executor's.
+    pub services: Option<Arc<Services>>,
 }
 
 impl CallRequest {
@@ -68,6 +73,8 @@ impl CallRequest {
             max_output_tokens: None,
             dry_run: false,
             cancel: CancellationToken::new(),
+            approver: None,
+            services: None,
         }
     }
 }
@@ -84,6 +91,8 @@ pub(super) struct Call {
     pub max_output_tokens: Option<usize>,
     pub dry_run: bool,
     pub cancel: CancellationToken,
+    pub approver: Option<Arc<dyn Approver>>,
+    pub services: Option<Arc<Services>>,
     pub entry: Option<Arc<ProfileTool>>,
     pub effects: Effects,
     pub key: [u8; 32],
@@ -139,6 +148,8 @@ impl Call {
             dry_run: request.dry_run,
             _cancel_on_drop: cancel.clone().drop_guard(),
             cancel,
+            approver: request.approver.or_else(|| executor.0.approver.clone()),
+            services: request.services,
             entry: None,
             effects: Effects::none(),
             key: [0; 32],
@@ -167,9 +178,10 @@ impl Call {
             session: Arc::clone(&self.session),
             cancel: self.cancel.clone(),
             services: Arc::clone(&executor.0.services),
+            call_services: self.services.clone(),
             granted: spec.permissions(),
             activity: executor.activity().clone(),
-            approver: executor.0.approver.clone(),
+            approver: self.approver.clone(),
             executor: Some(executor.clone()),
             max_output_tokens: super::bound::cap(executor, self),
             timeout: self.timeout,

@@ -40,7 +40,7 @@ fn polls(call: &Call) -> bool {
 
 /// Remembers the call; returns the earlier call of this turn that gave the same text.
 pub(super) fn remember(call: &Call, text: Option<&str>) -> Option<String> {
-    let repeatable = call.effects.is_read_only() && !polls(call);
+    let repeatable = call.effects.is_read_only() && !polls(call) && call.session.knows_history();
     let output =
         text.filter(|_| repeatable && !call.dry_run).map(|text| *blake3::hash(text.as_bytes()).as_bytes());
     let earlier = output.and_then(|output| {

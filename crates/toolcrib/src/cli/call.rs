@@ -97,7 +97,7 @@ pub(crate) async fn run(crib: &Toolcrib, request: CallRequest) -> (Outcome, Opti
 
 /// Waits for a signal to end; gives the exit code that belongs to it.
 #[cfg(unix)]
-async fn told_to_end() -> u8 {
+pub(crate) async fn told_to_end() -> u8 {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut end), Ok(mut gone)) = (signal(SignalKind::terminate()), signal(SignalKind::hangup())) else {
         let _ = tokio::signal::ctrl_c().await;
@@ -111,7 +111,7 @@ async fn told_to_end() -> u8 {
 }
 
 #[cfg(not(unix))]
-async fn told_to_end() -> u8 {
+pub(crate) async fn told_to_end() -> u8 {
     let _ = tokio::signal::ctrl_c().await;
     130
 }

@@ -5,6 +5,7 @@ mod call;
 mod declare;
 mod doctor;
 mod events;
+mod mcp;
 mod output;
 mod overview;
 mod permissions;
@@ -121,6 +122,8 @@ enum Command {
     },
     /// Call a tool.
     Call(call::CallArgs),
+    /// Serve the tools over the Model Context Protocol, on stdio or HTTP.
+    Mcp(mcp::McpArgs),
     /// List, preview or undo changes to files.
     Undo(undo::UndoArgs),
     /// List what is permitted, say why, or change it.
@@ -136,7 +139,12 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => return usage_error(&error),
     };
     let output = Output::new(cli.global.json);
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    // A server must answer while a call keeps a thread busy; for a single call one thread is quickest.
+    let mut builder = match &cli.command {
+        Some(Command::Mcp(_)) => tokio::runtime::Builder::new_multi_thread(),
+        _ => tokio::runtime::Builder::new_current_thread(),
+    };
+    let runtime = match builder.enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return output.fail(&Failure::usage(format!("no runtime: {error}"))),
     };
@@ -178,6 +186,7 @@ async fn dispatch(cli: &Cli, output: &Output) -> Result<ExitCode, Failure> {
         Some(Command::Describe { tool }) => declare::describe(global, tool, output),
         Some(Command::Declarations { format }) => declare::declarations(global, *format, output),
         Some(Command::Call(arguments)) => call::call(global, arguments, output).await,
+        Some(Command::Mcp(arguments)) => mcp::mcp(global, arguments, output).await,
         Some(Command::Undo(arguments)) => undo::undo(global, arguments, output).await,
         Some(Command::Permissions(arguments)) => permissions::permissions(global, arguments, output),
         Some(Command::Doctor) => doctor::doctor(global, output),

@@ -54,6 +54,7 @@ pub(crate) fn overview(global: &Global, output: &Output) -> Result<ExitCode, Fai
             ("toolcrib undo --list", "every change, to be undone"),
             ("toolcrib permissions check 'git push --force'", "what an agent may do, and why"),
             ("toolcrib declarations --format openai", "for a model API"),
+            ("toolcrib mcp --print-config claude", "to paste into an MCP client"),
             ("toolcrib doctor", "does everything work here"),
         ] {
             text.push_str(&format!("  {command:<70} {}\n", output.dim(what)));

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolcrib::{Access, ActivityStream, BuildError, CommandSettings, ErrorCode, StateDir, Toolcrib};
+use toolcrib_core::permission::Approver;
 use toolcrib_workspace::ErrorKind;
 
 use super::Global;
@@ -54,8 +55,17 @@ pub(crate) fn state_of(roots: &[(PathBuf, Access)]) -> Result<StateDir, Failure>
     })
 }
 
-/// Everything that a command works with.
+/// Everything that a command works with. Questions go to the terminal, if there is one.
 pub(crate) fn crib(global: &Global) -> Result<(Toolcrib, StateDir), Failure> {
+    let terminal = Terminal::open(global.session.is_some());
+    crib_asking(global, terminal.map(|terminal| Arc::new(terminal) as Arc<dyn Approver>))
+}
+
+/// The same, asking somebody else.
+pub(crate) fn crib_asking(
+    global: &Global,
+    approver: Option<Arc<dyn Approver>>,
+) -> Result<(Toolcrib, StateDir), Failure> {
     let roots = roots(global)?;
     let state = state_of(&roots)?;
     let profile = toolcrib::tools::profiles::profile(&global.profile).map_err(Failure::usage)?;
@@ -78,8 +88,8 @@ pub(crate) fn crib(global: &Global) -> Result<(Toolcrib, StateDir), Failure> {
         }
         builder = builder.scip(scip);
     }
-    if let Some(terminal) = Terminal::open(global.session.is_some()) {
-        builder = builder.approver(Arc::new(terminal));
+    if let Some(approver) = approver {
+        builder = builder.approver(approver);
     }
     let crib = builder.build().map_err(|error| build_failure(&error))?;
     Ok((crib, state))
