@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{PoisonError, RwLock};
 
-use super::modules::Leads;
+use super::modules::{Leads, Reached};
 use super::program::Def;
 use super::query::{Found, Question};
 use super::types::Ty;
@@ -18,6 +18,7 @@ pub(super) enum Kept {
     Type(Ty),
     Leads(Option<Leads>),
     Defs(Vec<Def>),
+    Reached(Vec<Reached>),
 }
 
 /// What can be an answer.
@@ -48,6 +49,7 @@ answerable! {
     Ty => Type,
     Option<Leads> => Leads,
     Vec<Def> => Defs,
+    Vec<Reached> => Reached,
 }
 
 /// Answers by question, in parts that can be used at the same time.

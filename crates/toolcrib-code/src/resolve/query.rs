@@ -109,6 +109,7 @@ pub(super) enum Question {
     Reached(u32),
     Ambient(u32, Arc<str>),
     Bound(u32, usize),
+    ThroughGlobs(Place, bool),
 }
 
 pub(super) struct Query<'p> {

@@ -7,6 +7,8 @@ pub(super) mod python;
 mod rust;
 mod script;
 
+pub(super) use rust::Reached;
+
 use std::sync::Arc;
 
 pub(super) use script::Packages;

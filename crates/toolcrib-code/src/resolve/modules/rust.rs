@@ -9,6 +9,9 @@ use super::{Leads, Modules, hands_on, is_public};
 use crate::facts::{Flags, Kind, ScopeId};
 use crate::resolve::known;
 
+/// More modules than these are not gathered through globs.
+const MAX_REACHED: usize = 2_000;
+
 pub(super) struct Rust;
 
 impl Modules for Rust {
@@ -196,8 +199,24 @@ fn follow(q: &Query<'_>, start: Found, rest: &[&str]) -> Found {
     here
 }
 
-/// A name in a module.
+/// A name in a module. What is named in it hides what a glob brings, but only in its own space: the caller picks that.
 fn lookup(q: &Query<'_>, place: &Place, name: &str, inside: bool) -> Found {
+    let mut all = direct(q, place, name, inside);
+    for reached in reached(q, place, inside) {
+        let found = direct(q, &reached.place, name, reached.inside);
+        let new: Vec<Entity> =
+            found.entities.into_iter().filter(|entity| !all.entities.contains(entity)).collect();
+        if !new.is_empty() && all.via.is_empty() {
+            all.via = vec![reached.via];
+            all.via.extend(found.via);
+        }
+        all.entities.extend(new);
+    }
+    all
+}
+
+/// A name in a module itself.
+fn direct(q: &Query<'_>, place: &Place, name: &str, inside: bool) -> Found {
     let Some((file, scope)) = q.scope_of(place) else { return Found::default() };
     if let Place::Inline(def) = place
         && q.definition(*def).is_some_and(|definition| definition.kind.is_type())
@@ -224,19 +243,40 @@ fn lookup(q: &Query<'_>, place: &Place, name: &str, inside: bool) -> Found {
             all.entities.extend(found.entities);
         }
     }
-    // What is named hides what a glob brings, but only in its own space; the caller picks the space.
-    for glob in scopes.globs(scope) {
-        if inside || hands_on(q, file, glob) {
-            let found = q.through_glob(file, glob, name);
-            let new = found.entities.into_iter().filter(|entity| !all.entities.contains(entity));
-            let new: Vec<Entity> = new.collect();
-            if !new.is_empty() && all.via.is_empty() {
-                all.via = found.via;
-            }
-            all.entities.extend(new);
-        }
-    }
     all
+}
+
+/// A module that a glob leads to, by what is imported where, and whether all that is in it can be seen.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::resolve) struct Reached {
+    place: Place,
+    inside: bool,
+    via: (u32, u32),
+}
+
+/// All modules whose names come into a module by globs, the nearest first. Modules import each other in circles, so they
+/// are gathered once, and not followed anew for every name.
+fn reached(q: &Query<'_>, place: &Place, inside: bool) -> Vec<Reached> {
+    q.ask(Question::ThroughGlobs(place.clone(), inside), || {
+        let mut found: Vec<Reached> = Vec::new();
+        let mut left = std::collections::VecDeque::from([(place.clone(), inside)]);
+        while let Some((at, inside)) = left.pop_front() {
+            let Some((file, scope)) = q.scope_of(&at) else { continue };
+            let (Some(scopes), Some(facts)) = (q.scopes(file), q.facts(file)) else { continue };
+            for glob in scopes.globs(scope).filter(|glob| inside || hands_on(q, file, *glob)) {
+                let start = facts.imports.get(glob).map_or(0, |import| import.span.start);
+                for target in super::places(q, file, glob) {
+                    let inside = is_inside(q, file, glob, &target);
+                    let known = found.iter().any(|one| one.place == target && (one.inside || !inside));
+                    if !known && target != *place && found.len() < MAX_REACHED {
+                        left.push_back((target.clone(), inside));
+                        found.push(Reached { place: target, inside, via: (file, start) });
+                    }
+                }
+            }
+        }
+        found
+    })
 }
 
 fn is_bare(q: &Query<'_>, file: u32, import: usize) -> bool {
@@ -247,16 +287,21 @@ fn is_bare(q: &Query<'_>, file: u32, import: usize) -> bool {
 
 /// A glob brings what is public, and to what is below the module, everything.
 fn glob(q: &Query<'_>, place: &Place, name: &str, file: u32, import: usize) -> Found {
+    q.lookup(place, name, is_inside(q, file, import, place))
+}
+
+/// Whether an import stands in a module or below it.
+fn is_inside(q: &Query<'_>, file: u32, import: usize, place: &Place) -> bool {
     let scope = q.facts(file).and_then(|facts| Some(facts.imports.get(import)?.scope));
     let mut at = scope.map(|scope| q.module_around(file, scope));
     for _ in 0..32 {
-        let Some(here) = at else { break };
-        if here == *place {
-            return q.lookup(place, name, true);
+        match at {
+            Some(here) if here == *place => return true,
+            Some(here) => at = parent(q, &here),
+            None => break,
         }
-        at = parent(q, &here);
     }
-    q.lookup(place, name, false)
+    false
 }
 
 /// The module around a module.
