@@ -125,6 +125,15 @@ impl Profile {
                 Err(errors) => wrong.extend(errors.into_iter().map(|error| format!("{prefix}: {error}"))),
             }
         }
+        // What a person added from outside is there in every dialect, under its own name.
+        if !self.all {
+            for tool in registry.tools().into_iter().filter(|tool| tool.spec().origin.is_some()) {
+                let name = &tool.spec().name;
+                if !tools.iter().any(|other| other.tool.spec().name == *name || other.shown == *name) {
+                    tools.push(Arc::new(ProfileTool::plain(tool)));
+                }
+            }
+        }
         if wrong.is_empty() { Ok(BoundProfile { name: self.name.clone(), tools }) } else { Err(wrong) }
     }
 }

@@ -8,7 +8,7 @@ use crate::permission::PermissionSet;
 use crate::spec::Mode;
 use crate::tool::{DynTool, Tool, erase};
 
-/// Tools came or went.
+/// Tools came or went. A name in both lists is that of a tool that was replaced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RegistryChange {
     /// Names that came.
@@ -84,6 +84,53 @@ impl Registry {
             self.announce(RegistryChange { added: Vec::new(), removed: vec![name.to_owned()] });
         }
         removed
+    }
+
+    /// Makes several changes at once, with one announcement: these very tools go, those come, each in the place of the
+    /// one of its name that went. Returns what could not be registered. Calls that run finish on the tool they began with.
+    pub fn swap(
+        &self,
+        gone: &[Arc<dyn DynTool>],
+        come: Vec<Arc<dyn DynTool>>,
+    ) -> Vec<(String, RegisterError)> {
+        let mut refused = Vec::new();
+        let mut change = RegistryChange::default();
+        {
+            let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
+            let leaves = |tool: &Arc<dyn DynTool>| gone.iter().any(|other| Arc::ptr_eq(tool, other));
+            let mut places: Vec<Option<Arc<dyn DynTool>>> = Vec::new();
+            let mut left: Vec<(String, usize)> = Vec::new();
+            for tool in std::mem::take(&mut *tools) {
+                if leaves(&tool) {
+                    left.push((tool.spec().name.clone(), places.len()));
+                    change.removed.push(tool.spec().name.clone());
+                    places.push(None);
+                } else {
+                    places.push(Some(tool));
+                }
+            }
+            for tool in come {
+                let name = tool.spec().name.clone();
+                let taken =
+                    places.iter().flatten().any(|other| other.spec().name.eq_ignore_ascii_case(&name));
+                let checked = if taken { Err(RegisterError::Duplicate(name.clone())) } else { Ok(()) };
+                if let Err(error) = check_spec(tool.as_ref()).and(checked) {
+                    refused.push((name, error));
+                    continue;
+                }
+                change.added.push(name.clone());
+                let place = left.iter().find(|(other, _)| *other == name).map(|(_, place)| *place);
+                match place.and_then(|place| places.get_mut(place)) {
+                    Some(free @ None) => *free = Some(tool),
+                    _ => places.push(Some(tool)),
+                }
+            }
+            *tools = places.into_iter().flatten().collect();
+        }
+        if change != RegistryChange::default() {
+            self.announce(change);
+        }
+        refused
     }
 
     /// The tool with this name.

@@ -134,6 +134,8 @@ pub struct ToolSpec {
     pub max_output_tokens: Option<usize>,
     /// Example inputs; the first one is shown in validation errors.
     pub examples: Vec<Example>,
+    /// Where it comes from, if from outside: `user`, `project`. Such a tool is part of every profile.
+    pub origin: Option<String>,
 }
 
 /// How long a call may take if neither the caller nor the tool says.
@@ -154,6 +156,7 @@ impl ToolSpec {
             timeout: DEFAULT_TIMEOUT,
             max_output_tokens: None,
             examples: Vec::new(),
+            origin: None,
         }
     }
 

@@ -561,6 +561,29 @@ async fn the_registry_is_ordered_and_refuses_duplicates() {
     assert_eq!(registry.by_mode(toolcrib_core::Mode::Mcp).len(), 3);
 }
 
+#[tokio::test]
+async fn tools_are_exchanged_in_their_places_with_one_event() {
+    let tool = |name: &'static str| -> Arc<dyn toolcrib_core::DynTool> {
+        toolcrib_core::tool::erase(Scripted::new(name, Capabilities::read_only(), []))
+    };
+    let registry = Arc::new(Registry::new());
+    let (a, b, c) = (tool("a"), tool("b"), tool("c"));
+    assert!(registry.swap(&[], vec![a.clone(), b.clone(), c.clone()]).is_empty());
+    let executor = Executor::builder(Arc::clone(&registry)).build().ok().unwrap();
+    let mut events = executor.activity().subscribe_all();
+    let new_b = tool("b");
+    let refused = registry.swap(&[b.clone(), c.clone()], vec![tool("d"), new_b.clone(), tool("A")]);
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert_eq!(registry.names(), ["a", "b", "d"]);
+    assert!(Arc::ptr_eq(&registry.get("b").unwrap(), &new_b));
+    assert_eq!(drain(&mut events), ["registry_changed"]);
+    // Only the very tool goes, not another one of its name.
+    assert!(registry.swap(&[b], Vec::new()).is_empty());
+    assert_eq!(registry.names(), ["a", "b", "d"]);
+    assert!(drain(&mut events).is_empty(), "nothing changed");
+    assert!(executor.profile().get("d").is_some() && executor.profile().get("c").is_none());
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_view_that_panics_is_an_error_too() {
     struct Painter;

@@ -1,5 +1,6 @@
 //! The engine: what commands may touch, at which level, and the way from a request to a process.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
@@ -110,10 +111,14 @@ pub struct Request {
     pub cwd: PathBuf,
     /// Whether it may use the network.
     pub network: bool,
+    /// Whether the kernel keeps it from writing anywhere but to its temp directory; without a sandbox nothing does.
+    pub read_only: bool,
     /// Whether it gets input; otherwise its input is empty.
     pub input: bool,
     /// Whether it runs in a terminal.
     pub terminal: bool,
+    /// What is added to its environment.
+    pub env: Vec<(String, String)>,
     /// When it is stopped.
     pub timeout: Option<Duration>,
     /// Where its output goes that is too long: stdout and stderr.
@@ -127,8 +132,10 @@ impl Request {
             program,
             cwd: cwd.into(),
             network: false,
+            read_only: false,
             input: false,
             terminal: false,
+            env: Vec::new(),
             timeout: None,
             spill: [None, None],
         }
@@ -272,7 +279,7 @@ impl Commands {
         };
         let temp = settings.bounds.temp_inside(level);
         let login = self.login().await;
-        let env = environment::build(
+        let mut env = environment::build(
             own_environment(),
             &login,
             &settings.environment,
@@ -280,6 +287,8 @@ impl Commands {
             level,
             request.terminal,
         );
+        env.retain(|(name, _)| !request.env.iter().any(|(other, _)| other == name));
+        env.extend(request.env);
         let job = Job {
             program,
             args,
@@ -293,7 +302,9 @@ impl Commands {
             limits: settings.limits,
             spill: request.spill,
         };
-        self.0.platform.start(job, level, &settings.bounds, &self.report_for(level)).await
+        let bounds = &settings.bounds;
+        let bounds = if request.read_only { Cow::Owned(bounds.read_only()) } else { Cow::Borrowed(bounds) };
+        self.0.platform.start(job, level, &bounds, &self.report_for(level)).await
     }
 
     /// A level that was chosen outright needs no trial.

@@ -110,6 +110,12 @@ impl Bounds {
         roots.chain(self.writable.iter().cloned()).collect()
     }
 
+    /// The same without anything that can be written but the temp directory.
+    pub(crate) fn read_only(&self) -> Self {
+        let roots = self.roots.iter().map(|root| Root { path: root.path.clone(), writable: false });
+        Self { roots: roots.collect(), writable: Vec::new(), ..self.clone() }
+    }
+
     /// The temp directory as a command at this level sees it.
     pub(crate) fn temp_inside(&self, level: Level) -> PathBuf {
         if level == Level::Full { "/tmp".into() } else { self.temp.clone() }

@@ -33,6 +33,13 @@ pub mod write_file;
 
 pub use support::code::CodeEngine;
 pub use support::commands::CommandSpill;
+/// What tools that run commands share: judging them, watching them, showing what they printed.
+pub mod commands {
+    pub use crate::support::commands::{
+        CommandSpill, Withheld, ceil, directory, display, effects, excerpt, exit_code, failed, millis,
+        not_started, seconds, shown, surroundings, typed, watch, withheld, withheld_from,
+    };
+}
 pub use support::paths::WorkspacePaths;
 pub use support::sessions::{SessionState, SessionStates, Todo, TodoStatus};
 pub use support::spill::WorkspaceSpill;

@@ -10,6 +10,7 @@ use toolcrib_core::permission::{Approver, Containment, RuleBook, RulePolicy};
 use toolcrib_core::{
     ActivityStream, CallRequest, Executor, Outcome, PolicyMode, Profile, Registry, Session, Tool,
 };
+use toolcrib_external::{ExternalTools, ToolFolders, Watch};
 use toolcrib_process::{Commands, Table};
 use toolcrib_tools::{CodeEngine, CommandSpill, SessionStates, WorkspacePaths, WorkspaceSpill};
 use toolcrib_workspace::{Access, MountSource, StateDir, Workspace};
@@ -64,6 +65,8 @@ pub struct ToolcribBuilder {
     activity: ActivityStream,
     limits: Limits,
     more: Vec<Register>,
+    tool_folders: bool,
+    user_tools: Option<PathBuf>,
     adjust: Vec<Box<dyn FnOnce(ExecutorBuilder) -> ExecutorBuilder>>,
 }
 
@@ -166,6 +169,21 @@ impl ToolcribBuilder {
         self
     }
 
+    /// Takes in the tools that files describe, `*.tool.toml`: the user's, and those of the project in `.toolcrib/tools`.
+    /// Files that do not load are reported by [`Toolcrib::external_tools`].
+    #[must_use]
+    pub fn tool_folders(mut self) -> Self {
+        self.tool_folders = true;
+        self
+    }
+
+    /// The same, with the user's own in this folder.
+    #[must_use]
+    pub fn tool_folders_with_user(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.user_tools = Some(folder.into());
+        self.tool_folders()
+    }
+
     /// Adjusts the executor: hooks, a policy of one's own.
     #[must_use]
     pub fn executor(mut self, adjust: impl FnOnce(ExecutorBuilder) -> ExecutorBuilder + 'static) -> Self {
@@ -184,6 +202,14 @@ impl ToolcribBuilder {
         for register in self.more {
             register(&registry).map_err(BuildError::Tool)?;
         }
+        let external = self.tool_folders.then(|| {
+            let read = workspace.read_only();
+            let folders = match self.user_tools {
+                Some(user) => ToolFolders::of(Some(user), Some(read.clone())),
+                None => ToolFolders::usual(&read),
+            };
+            ExternalTools::load(folders, &registry, &read, self.state.as_ref())
+        });
         let sessions = SessionStates::new();
         let commands = commands::engine(&workspace, self.state.as_ref(), &self.commands);
         let table = Table::new();
@@ -220,7 +246,7 @@ impl ToolcribBuilder {
             builder = adjust(builder);
         }
         let executor = builder.build().map_err(BuildError::Profile)?;
-        Ok(Toolcrib { executor, workspace, sessions, files, commands, table })
+        Ok(Toolcrib { executor, workspace, sessions, files, commands, table, external })
     }
 }
 
@@ -251,6 +277,7 @@ pub struct Toolcrib {
     files: RuleFiles,
     commands: Commands,
     table: Table,
+    external: Option<ExternalTools>,
 }
 
 impl Toolcrib {
@@ -270,6 +297,8 @@ impl Toolcrib {
             activity: ActivityStream::new(),
             limits: Limits::default(),
             more: Vec::new(),
+            tool_folders: false,
+            user_tools: None,
             adjust: Vec::new(),
         }
     }
@@ -302,6 +331,17 @@ impl Toolcrib {
     /// The commands that run in the background.
     pub fn processes(&self) -> &Table {
         &self.table
+    }
+
+    /// The tools that files describe, if the folders were asked for.
+    pub fn external_tools(&self) -> Option<&ExternalTools> {
+        self.external.as_ref()
+    }
+
+    /// Follows the tool folders as long as the answer is held: what is added, edited or removed is there within a
+    /// second, with a `registry_changed` event.
+    pub fn watch(&self) -> Option<Watch> {
+        self.external.as_ref().map(ExternalTools::watch)
     }
 
     /// Where rules are written down for this workspace.

@@ -33,6 +33,8 @@ pub use toolcrib_core::{
     EventType, Executor, Hint, Mode, Outcome, Permission, PolicyMode, Preview, Profile, Registry, Render,
     RenderContext, Services, Session, Tool, ToolError, ToolSpec,
 };
+pub use toolcrib_external as external;
+pub use toolcrib_external::{ExternalTools, ToolFolders};
 pub use toolcrib_mcp as mcp;
 pub use toolcrib_process as process;
 pub use toolcrib_process::run_supervisor_if_asked;

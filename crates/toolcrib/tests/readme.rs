@@ -45,3 +45,13 @@ fn the_page_on_mcp_shows_what_compiles_and_what_is_there() {
         assert!(help.contains(option), "there is no {option}");
     }
 }
+
+#[test]
+fn the_tools_in_the_documentation_load() {
+    let page = include_str!("../../../docs/tools.md");
+    let examples = page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let names: Vec<String> = examples
+        .map(|example| toolcrib::external::Manifest::parse(example.as_bytes()).unwrap().name)
+        .collect();
+    assert_eq!(names, ["find-todos", "sum"]);
+}

@@ -14,7 +14,7 @@ use toolcrib_process::shell;
 use toolcrib_workspace::ReadWorkspace;
 
 use crate::command_output::{Output, settle};
-use crate::run_command::surroundings;
+use crate::support::commands::surroundings;
 use crate::support::commands::{self, Progress, effects_of};
 
 /// How long the answer is waited for.

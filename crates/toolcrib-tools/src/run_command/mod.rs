@@ -2,7 +2,6 @@
 
 mod show;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -11,12 +10,11 @@ use serde_json::{Value, json};
 use toolcrib_core::executor::validate::Violation;
 use toolcrib_core::sanitize::visible_path;
 use toolcrib_core::{
-    CallContext, Capabilities, CommandEffect, Effects, ErrorCode, Judgement, Preview, Tool, ToolError,
-    ToolSpec, Violations,
+    CallContext, Capabilities, Effects, ErrorCode, Preview, Tool, ToolError, ToolSpec, Violations,
 };
-use toolcrib_process::shell::{self, Analysis, Surroundings};
-use toolcrib_process::{Commands, End, MAX_LIVE, Process, Program, Request, StartError, Stream, Table};
-use toolcrib_workspace::{ErrorKind, ReadWorkspace};
+use toolcrib_process::shell::{self, Analysis};
+use toolcrib_process::{Commands, End, MAX_LIVE, Process, Program, Request, Table};
+use toolcrib_workspace::ReadWorkspace;
 
 use crate::support::commands::{self, CommandSpill};
 
@@ -40,55 +38,14 @@ impl RunCommand {
         Self { workspace }
     }
 
-    /// The paths that a command evidently writes. Where one leads is known only as things are now, and the command may
-    /// change them first: what cannot be resolved is left to the sandbox, and a link that leads out is worth a question.
-    fn written(&self, analysis: &Analysis, commands: &mut [CommandEffect]) -> Vec<String> {
-        let roots = surroundings(&self.workspace, None).roots;
-        let mut written = Vec::new();
-        // Putting something into a root is not replacing it; what would delete it is judged as a command.
-        for path in analysis.writes.iter().filter(|path| !roots.contains(path)) {
-            let path = path.display().to_string();
-            match self.workspace.locate_for_change(&path) {
-                Ok(_) => written.push(path),
-                Err(error) if error.kind() == ErrorKind::Protected => written.push(path),
-                Err(error) if error.kind() == ErrorKind::OutsideWorkspace => {
-                    for command in commands.iter_mut().filter(|command| command.judgement == Judgement::Plain)
-                    {
-                        command.judgement =
-                            Judgement::Risky("writes where a link leads out of the workspace".into());
-                    }
-                }
-                Err(_) => {}
-            }
-        }
-        written
-    }
-
     fn analyse(&self, input: &Input) -> Analysis {
-        let at = surroundings(&self.workspace, input.cwd.as_deref());
+        let at = commands::surroundings(&self.workspace, input.cwd.as_deref());
         match (&input.command, &input.argv) {
             (Some(command), _) => shell::analyse(command, &at),
             (None, Some(argv)) => shell::analyse_argv(argv, &at),
             (None, None) => Analysis::default(),
         }
     }
-}
-
-/// Where a command would run, for judging it.
-pub(crate) fn surroundings(workspace: &ReadWorkspace, cwd: Option<&str>) -> Surroundings {
-    let roots: Vec<PathBuf> = workspace
-        .roots()
-        .into_iter()
-        .filter(|root| root.mount.is_none())
-        .filter_map(|root| root.path)
-        .collect();
-    let first = roots.first().cloned().unwrap_or_else(|| PathBuf::from("/"));
-    let cwd = match workspace.host_directory(cwd.unwrap_or(".")) {
-        Ok(Some(path)) => path,
-        _ => first,
-    };
-    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    Surroundings { roots, home, cwd }
 }
 
 /// What to run.
@@ -122,7 +79,7 @@ impl Input {
     pub(crate) fn text(&self) -> String {
         match (&self.command, &self.argv) {
             (Some(command), _) => command.clone(),
-            (None, Some(argv)) => argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+            (None, Some(argv)) => commands::typed(argv),
             (None, None) => String::new(),
         }
     }
@@ -146,16 +103,6 @@ impl Input {
         let allowed = || cx.allowed_time().map(|time| time.saturating_sub(TO_STOP).max(time / 2));
         let usual = || (!runs_on).then_some(Duration::from_secs_f64(DEFAULT_TIMEOUT));
         given.or_else(allowed).or_else(usual)
-    }
-}
-
-/// A word as it would be typed.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
 
@@ -195,16 +142,8 @@ impl Tool for RunCommand {
     }
 
     fn effects(&self, input: &Input) -> Effects {
-        let analysis = self.analyse(input);
-        let mut commands = commands::effects_of(&analysis);
-        let writes = self.written(&analysis, &mut commands);
-        Effects {
-            reads: input.cwd.iter().cloned().collect(),
-            writes,
-            commands,
-            hosts: if input.network == Some(true) { vec!["*".into()] } else { Vec::new() },
-            writes_anything: false,
-        }
+        let network = input.network == Some(true);
+        commands::effects(&self.workspace, &self.analyse(input), input.cwd.as_deref(), network)
     }
 
     async fn preview(&self, cx: &CallContext, input: &Input) -> Result<Preview, ToolError> {
@@ -234,65 +173,25 @@ impl Tool for RunCommand {
             return Err(too_many());
         }
         let request = Request {
-            program: input.program(),
-            cwd,
             network: input.network == Some(true),
             input: runs_on || input.pty == Some(true),
             terminal: input.pty == Some(true),
             timeout: input.timeout(cx),
             spill: [CommandSpill::of(cx, "stdout"), CommandSpill::of(cx, "stderr")],
+            ..Request::new(input.program(), cwd)
         };
         // Finding out what the machine can do takes a few milliseconds, the first time.
         let engine = cx.get::<Commands>()?;
         let ready = engine.clone();
-        cx.blocking(move |_| ready.level().map(drop).map_err(|error| not_started(&error))).await?;
-        let process = engine.start(request).await.map_err(|error| not_started(&error))?;
+        cx.blocking(move |_| ready.level().map(drop).map_err(|error| commands::not_started(&error))).await?;
+        let process = engine.start(request).await.map_err(|error| commands::not_started(&error))?;
         let patience = match (input.is_background(), input.yield_after) {
             (true, _) => Some(FIRST_LOOK),
             (false, Some(seconds)) => Some(Duration::from_secs_f64(seconds)),
             (false, None) => None,
         };
-        watch(cx, &process, patience).await;
+        commands::watch(cx, &process, patience).await;
         finish(cx, &input, &process, &table).await
-    }
-}
-
-/// Streams what comes until the command ends, the caller gives up, or its time in the foreground is over.
-async fn watch(cx: &CallContext, process: &Process, patience: Option<Duration>) {
-    let mut read = [0, 0];
-    let mut changes = process.changes();
-    let due = async {
-        match patience {
-            Some(time) => tokio::time::sleep(time).await,
-            None => std::future::pending().await,
-        }
-    };
-    let mut due = std::pin::pin!(due);
-    loop {
-        let ended = process.end().is_some();
-        for (from, (stream, name)) in
-            read.iter_mut().zip([(Stream::Stdout, "stdout"), (Stream::Stderr, "stderr")])
-        {
-            let (piece, next) = process.since(stream, *from);
-            if !piece.is_empty() {
-                cx.output(name, piece.text());
-            }
-            *from = next;
-        }
-        if ended {
-            return;
-        }
-        tokio::select! {
-            _ = changes.changed() => {}
-            () = &mut due => return,
-            () = cx.cancellation().cancelled() => {
-                process.stop().await;
-            }
-        }
-        // Many small writes become one event.
-        if !ended {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
     }
 }
 
@@ -312,7 +211,7 @@ async fn finish(
             };
             Some(id)
         }
-        Some(End::Failed(why)) => return Err(failed(&why)),
+        Some(End::Failed(why)) => return Err(commands::failed(&why)),
         Some(_) => None,
     };
     let output = Output::of(cx, input, process, id);
@@ -344,21 +243,4 @@ fn too_many() -> ToolError {
         format!("{MAX_LIVE} commands are running in the background already"),
     )
     .suggest("Stop one with stop_command, which lists them when called without a process_id.")
-}
-
-fn failed(why: &str) -> ToolError {
-    ToolError::new(ErrorCode::CommandFailed, format!("the command could not be started: {why}"))
-}
-
-fn not_started(error: &StartError) -> ToolError {
-    match error {
-        StartError::NoSandbox(why) => ToolError::new(ErrorCode::CommandFailed, why.clone())
-            .suggest("A person can see what is missing by `toolcrib doctor`."),
-        StartError::Io(error) if error.raw_os_error() == Some(24) || error.raw_os_error() == Some(23) => {
-            ToolError::new(ErrorCode::LimitExceeded, "too many files are open to start another command")
-                .suggest("Stop commands that run in the background, then call again.")
-                .retry(true)
-        }
-        StartError::Io(error) => failed(&error.to_string()),
-    }
 }

@@ -1,13 +1,14 @@
 //! What the command tools share: commands as effects, processes as data and as text.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Serialize;
-use toolcrib_core::{CallContext, CommandEffect, ErrorCode, Judgement, ToolError};
+use toolcrib_core::{CallContext, CommandEffect, Effects, ErrorCode, Judgement, ToolError};
 use toolcrib_process::output::clean;
-use toolcrib_process::shell::{self, Analysis};
-use toolcrib_process::{End, Entry, Level, Output, Piece, Process, Spill, Stream, Table};
-use toolcrib_workspace::{ReadWorkspace, StateDir};
+use toolcrib_process::shell::{self, Analysis, Surroundings};
+use toolcrib_process::{End, Entry, Level, Output, Piece, Process, Spill, StartError, Stream, Table};
+use toolcrib_workspace::{ErrorKind, ReadWorkspace, StateDir};
 
 use super::errors::tool_error;
 use super::spill;
@@ -29,8 +30,76 @@ pub(crate) fn effects_of(analysis: &Analysis) -> Vec<CommandEffect> {
     analysis.commands.iter().map(effect).collect()
 }
 
+/// What running a command in `cwd` touches.
+pub fn effects(workspace: &ReadWorkspace, analysis: &Analysis, cwd: Option<&str>, network: bool) -> Effects {
+    let mut commands = effects_of(analysis);
+    let writes = written(workspace, analysis, &mut commands);
+    Effects {
+        reads: cwd.map(str::to_owned).into_iter().collect(),
+        writes,
+        commands,
+        hosts: if network { vec!["*".into()] } else { Vec::new() },
+        writes_anything: false,
+    }
+}
+
+/// The paths that a command evidently writes. Where one leads is known only as things are now, and the command may
+/// change them first: what cannot be resolved is left to the sandbox, and a link that leads out is worth a question.
+fn written(workspace: &ReadWorkspace, analysis: &Analysis, commands: &mut [CommandEffect]) -> Vec<String> {
+    let roots = surroundings(workspace, None).roots;
+    let mut written = Vec::new();
+    // Putting something into a root is not replacing it; what would delete it is judged as a command.
+    for path in analysis.writes.iter().filter(|path| !roots.contains(path)) {
+        let path = path.display().to_string();
+        match workspace.locate_for_change(&path) {
+            Ok(_) => written.push(path),
+            Err(error) if error.kind() == ErrorKind::Protected => written.push(path),
+            Err(error) if error.kind() == ErrorKind::OutsideWorkspace => {
+                for command in commands.iter_mut().filter(|command| command.judgement == Judgement::Plain) {
+                    command.judgement =
+                        Judgement::Risky("writes where a link leads out of the workspace".into());
+                }
+            }
+            Err(_) => {}
+        }
+    }
+    written
+}
+
+/// Where a command would run, for judging it.
+pub fn surroundings(workspace: &ReadWorkspace, cwd: Option<&str>) -> Surroundings {
+    let roots: Vec<PathBuf> = workspace
+        .roots()
+        .into_iter()
+        .filter(|root| root.mount.is_none())
+        .filter_map(|root| root.path)
+        .collect();
+    let first = roots.first().cloned().unwrap_or_else(|| PathBuf::from("/"));
+    let cwd = match workspace.host_directory(cwd.unwrap_or(".")) {
+        Ok(Some(path)) => path,
+        _ => first,
+    };
+    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    Surroundings { roots, home, cwd }
+}
+
+/// A word as it would be typed.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// A program and its arguments as they would be typed.
+pub fn typed(argv: &[String]) -> String {
+    argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
 /// The directory on the host in which a command runs.
-pub(crate) fn directory(cx: &CallContext, cwd: Option<&str>) -> Result<PathBuf, ToolError> {
+pub fn directory(cx: &CallContext, cwd: Option<&str>) -> Result<PathBuf, ToolError> {
     let workspace = cx.get::<ReadWorkspace>()?;
     let found = workspace.host_directory(cwd.unwrap_or(".")).map_err(|error| tool_error(&error))?;
     found.ok_or_else(|| {
@@ -43,9 +112,68 @@ pub(crate) fn directory(cx: &CallContext, cwd: Option<&str>) -> Result<PathBuf, 
 pub struct CommandSpill(pub StateDir);
 
 impl CommandSpill {
-    pub(crate) fn of(cx: &CallContext, stream: &'static str) -> Option<Spill> {
+    /// For a stream of a call.
+    pub fn of(cx: &CallContext, stream: &'static str) -> Option<Spill> {
         let state = cx.get::<Self>().ok()?.0.clone();
         Some(std::sync::Arc::new(move || spill::open(&state, stream)))
+    }
+}
+
+/// Streams what comes until the command ends, the caller gives up, or its time in the foreground is over.
+pub async fn watch(cx: &CallContext, process: &Process, patience: Option<Duration>) {
+    let mut read = [0, 0];
+    let mut changes = process.changes();
+    let due = async {
+        match patience {
+            Some(time) => tokio::time::sleep(time).await,
+            None => std::future::pending().await,
+        }
+    };
+    let mut due = std::pin::pin!(due);
+    loop {
+        let ended = process.end().is_some();
+        for (from, (stream, name)) in
+            read.iter_mut().zip([(Stream::Stdout, "stdout"), (Stream::Stderr, "stderr")])
+        {
+            let (piece, next) = process.since(stream, *from);
+            if !piece.is_empty() {
+                cx.output(name, piece.text());
+            }
+            *from = next;
+        }
+        if ended {
+            return;
+        }
+        tokio::select! {
+            _ = changes.changed() => {}
+            () = &mut due => return,
+            () = cx.cancellation().cancelled() => {
+                process.stop().await;
+            }
+        }
+        // Many small writes become one event.
+        if !ended {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+}
+
+/// A command that never ran.
+pub fn failed(why: &str) -> ToolError {
+    ToolError::new(ErrorCode::CommandFailed, format!("the command could not be started: {why}"))
+}
+
+/// A command that could not be started.
+pub fn not_started(error: &StartError) -> ToolError {
+    match error {
+        StartError::NoSandbox(why) => ToolError::new(ErrorCode::CommandFailed, why.clone())
+            .suggest("A person can see what is missing by `toolcrib doctor`."),
+        StartError::Io(error) if error.raw_os_error() == Some(24) || error.raw_os_error() == Some(23) => {
+            ToolError::new(ErrorCode::LimitExceeded, "too many files are open to start another command")
+                .suggest("Stop commands that run in the background, then call again.")
+                .retry(true)
+        }
+        StartError::Io(error) => failed(&error.to_string()),
     }
 }
 
@@ -81,7 +209,8 @@ impl Status {
     }
 }
 
-pub(crate) fn exit_code(process: &Process) -> Option<i32> {
+/// Its exit code, once it has one.
+pub fn exit_code(process: &Process) -> Option<i32> {
     match process.end()? {
         End::Exited { code } => Some(code),
         End::Failed(_) | End::Lost => None,
@@ -135,16 +264,18 @@ impl Progress {
     }
 }
 
-pub(crate) fn millis(process: &Process) -> u64 {
+/// How long it took.
+pub fn millis(process: &Process) -> u64 {
     u64::try_from(process.duration().as_millis()).unwrap_or(u64::MAX)
 }
 
-pub(crate) fn seconds(millis: u64) -> String {
+/// A time as it is shown.
+pub fn seconds(millis: u64) -> String {
     format!("{}.{} s", millis / 1000, millis % 1000 / 100)
 }
 
 /// Both streams as a reader would have them.
-pub(crate) fn shown(stdout: &str, stderr: &str) -> String {
+pub fn shown(stdout: &str, stderr: &str) -> String {
     let (stdout, stderr) = (clean(stdout), clean(stderr));
     match (stdout.is_empty(), stderr.is_empty()) {
         (_, true) => stdout.into_owned(),
@@ -157,7 +288,7 @@ pub(crate) fn shown(stdout: &str, stderr: &str) -> String {
 }
 
 /// The head and the tail of a stream that went to disk, so short that nothing more is cut.
-pub(crate) fn excerpt(piece: &Piece, process: &Process, stream: Stream, tokens: usize) -> Option<String> {
+pub fn excerpt(piece: &Piece, process: &Process, stream: Stream, tokens: usize) -> Option<String> {
     let (path, kept) = process.spilled(stream)?;
     // As many bytes as tokens are allowed: that fits without counting.
     let bytes = tokens;
@@ -184,7 +315,7 @@ fn floor(text: &str, bytes: usize) -> &str {
 }
 
 /// At most so many bytes from the end, on a line border if there is one.
-pub(crate) fn ceil(text: &str, bytes: usize) -> &str {
+pub fn ceil(text: &str, bytes: usize) -> &str {
     let mut start = text.len().saturating_sub(bytes);
     while !text.is_char_boundary(start) {
         start += 1;
@@ -208,35 +339,52 @@ const READ_ONLY: &[&str] = &["Read-only file system", "EROFS", "read-only file s
 const BUSY: &[&str] = &["Device or resource busy"];
 const REFUSED: &[&str] = &["Permission denied", "EACCES"];
 
+/// What a sandbox withholds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Withheld {
+    /// The network.
+    Network,
+    /// Git's settings and hooks.
+    GitSettings,
+    /// Everything but the workspace and the temp directory.
+    Outside,
+}
+
 /// What a command may have failed for want of that the sandbox withholds.
-pub(crate) fn withheld(process: &Process, output: &Output, network: bool) -> Option<String> {
+pub fn withheld_from(process: &Process, output: &Output, network: bool) -> Option<Withheld> {
     if process.level() == Level::Policy {
         return None;
     }
     let said = [&output.stdout.tail, &output.stdout.head, &output.stderr.head, &output.stderr.tail];
     let has = |signs: &[&str]| said.iter().any(|text| signs.iter().any(|sign| text.contains(sign)));
     if !network && has(OFFLINE) {
-        return Some("commands have no network unless `network` is true".into());
+        return Some(Withheld::Network);
     }
     if (has(READ_ONLY) || has(BUSY)) && has(&[".git"]) {
-        return Some(
+        return Some(Withheld::GitSettings);
+    }
+    let refused = has(REFUSED) && process.level() == Level::Landlock;
+    (has(READ_ONLY) || refused).then_some(Withheld::Outside)
+}
+
+/// The same in words.
+pub fn withheld(process: &Process, output: &Output, network: bool) -> Option<String> {
+    Some(match withheld_from(process, output, network)? {
+        Withheld::Network => "commands have no network unless `network` is true".into(),
+        Withheld::GitSettings => {
             "a command can use the repository but not change its settings or hooks, nor create one: .git/config and \
              .git/hooks are read-only; a person can do that"
-                .into(),
-        );
-    }
-    if has(READ_ONLY) {
-        return Some(
+                .into()
+        }
+        Withheld::Outside => {
             "only the workspace and $TMPDIR can be written; a person can add folders, such as a package cache, by \
              `writable` under [sandbox] in toolcrib.toml"
-                .into(),
-        );
-    }
-    (has(REFUSED) && process.level() == Level::Landlock)
-        .then(|| "outside the workspace and $TMPDIR nothing can be written".into())
+                .into()
+        }
+    })
 }
 
 /// Paths of the host, as the tools show them.
-pub(crate) fn display(path: &Path) -> String {
+pub fn display(path: &Path) -> String {
     toolcrib_core::sanitize::visible_path(&path.display().to_string()).into_owned()
 }

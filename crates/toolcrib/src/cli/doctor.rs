@@ -58,6 +58,7 @@ fn checks(global: &Global) -> Vec<Check> {
     found.push(confinement());
     found.extend(state(global));
     found.extend(rules(global));
+    found.extend(tool_files(global));
     found.push(tokenizer());
     found.extend(sandbox(global));
     found
@@ -237,6 +238,29 @@ fn rules(global: &Global) -> Option<Check> {
             ..check("rules", Status::Fail, problems.join("; "))
         }
     })
+}
+
+/// The files that describe tools.
+fn tool_files(global: &Global) -> Vec<Check> {
+    let registry = std::sync::Arc::new(toolcrib::Registry::new());
+    let nothing = toolcrib::Workspace::memory().read_only();
+    let builtin = toolcrib::tools::register_builtins(&registry, &nothing);
+    let Some(external) = super::declare::external(global, &registry).filter(|_| builtin.is_ok()) else {
+        return Vec::new();
+    };
+    let files = external.report();
+    let plain = Output::new(true);
+    let wrong = |file: &&toolcrib::external::FileReport| file.problem.is_some() || !file.trusted;
+    let mut found: Vec<Check> = files
+        .iter()
+        .filter(wrong)
+        .filter_map(|file| Some(check("tool file", Status::Warn, super::declare::file_line(file, &plain)?)))
+        .collect();
+    let count = files.iter().filter(|file| file.tool.is_some()).count();
+    if found.is_empty() && count > 0 {
+        found.push(check("tool files", Status::Ok, format!("{count} tools from outside")));
+    }
+    found
 }
 
 fn tokenizer() -> Check {

@@ -11,6 +11,7 @@ mod overview;
 mod permissions;
 mod sessions;
 mod setup;
+mod tools;
 mod undo;
 
 use std::path::PathBuf;
@@ -107,8 +108,8 @@ impl Global {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List the tools.
-    Tools,
+    /// List the tools, or add one of your own.
+    Tools(tools::ToolsArgs),
     /// Say what a tool does and takes.
     Describe {
         /// The tool.
@@ -182,7 +183,7 @@ async fn dispatch(cli: &Cli, output: &Output) -> Result<ExitCode, Failure> {
     let global = &cli.global;
     match &cli.command {
         None => overview::overview(global, output),
-        Some(Command::Tools) => declare::tools(global, output),
+        Some(Command::Tools(arguments)) => tools::tools(global, arguments, output),
         Some(Command::Describe { tool }) => declare::describe(global, tool, output),
         Some(Command::Declarations { format }) => declare::declarations(global, *format, output),
         Some(Command::Call(arguments)) => call::call(global, arguments, output).await,

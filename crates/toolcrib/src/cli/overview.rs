@@ -13,7 +13,7 @@ use super::setup;
 pub(crate) fn overview(global: &Global, output: &Output) -> Result<ExitCode, Failure> {
     let roots = setup::roots(global)?;
     let state = setup::state_of(&roots)?;
-    let profile = declare::profile(global)?;
+    let (profile, _) = declare::profile(global)?;
     let names: Vec<&str> = profile.tools.iter().map(|tool| tool.shown.as_str()).collect();
     let shown: Vec<_> = roots
         .iter()
@@ -51,6 +51,7 @@ pub(crate) fn overview(global: &Global, output: &Output) -> Result<ExitCode, Fai
             ("toolcrib call grep '{\"pattern\": \"fn main\"}'", "with arguments"),
             ("toolcrib call write_file --arg path=a.txt --arg content=hi --dry-run", "what would happen"),
             ("toolcrib call run_command --arg command='make test'", "run a command, confined"),
+            ("toolcrib tools new hello", "a tool of your own"),
             ("toolcrib undo --list", "every change, to be undone"),
             ("toolcrib permissions check 'git push --force'", "what an agent may do, and why"),
             ("toolcrib declarations --format openai", "for a model API"),

@@ -78,6 +78,7 @@ pub(crate) fn crib_asking(
         .policy(global.policy())
         .commands(commands(global))
         .profile(profile)
+        .tool_folders()
         .activity(activity);
     for (path, access) in roots {
         builder = builder.root_with(path, access);

@@ -67,6 +67,8 @@ pub(crate) async fn mcp(global: &Global, args: &McpArgs, output: &Output) -> Res
     let server = crib
         .mcp_server(Options { conformance, ..Options::default() })
         .map_err(|error| Failure::usage(format!("the server cannot start: {error}")))?;
+    // Tools that files describe come and go while clients are connected.
+    let _watch = crib.watch();
     let stop = CancellationToken::new();
     let signalled = stop.clone();
     tokio::spawn(async move {
