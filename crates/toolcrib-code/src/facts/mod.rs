@@ -33,7 +33,7 @@ pub(crate) use strings::hash;
 pub use values::{Expr, Literal, Type};
 
 /// Counts up whenever facts of the same bytes come out differently; a stored index of another number is built anew.
-pub const ENGINE_VERSION: u32 = 6;
+pub const ENGINE_VERSION: u32 = 7;
 
 /// All that is known of one file by itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

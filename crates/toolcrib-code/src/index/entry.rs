@@ -111,7 +111,7 @@ pub(crate) fn name_key(name: &str) -> u32 {
 }
 
 /// All identifiers of a file, as sorted numbers.
-pub(super) fn names_of(facts: &FileFacts) -> Box<[u32]> {
+pub(super) fn names_of(facts: &FileFacts, source: &[u8]) -> Box<[u32]> {
     let mut syms: Vec<Sym> = facts.references.iter().map(|reference| reference.name).collect();
     syms.extend(facts.definitions.iter().map(|definition| definition.name));
     for import in &facts.imports {
@@ -123,6 +123,10 @@ pub(super) fn names_of(facts: &FileFacts) -> Box<[u32]> {
     syms.dedup();
     let mut keys: Vec<u32> =
         syms.into_iter().filter(|sym| sym.is_some()).map(|sym| name_key(facts.text(sym))).collect();
+    // And every other word: a name may be written where the grammar sees only tokens.
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..);
+    let words = source.split(|byte| !is_part(byte)).filter(|word| !word.is_empty() && word.len() < 100);
+    keys.extend(words.map(|word| crate::facts::hash(word) as u32));
     keys.sort_unstable();
     keys.dedup();
     keys.into_boxed_slice()

@@ -190,7 +190,7 @@ impl<'a> Sweep<'a> {
         }
         match facts::extract(&data.bytes, language) {
             Ok(facts) => {
-                let (names, parse_errors) = (names_of(&facts), facts.parse_errors);
+                let (names, parse_errors) = (names_of(&facts, &data.bytes), facts.parse_errors);
                 let encoded = self.store.map(|_| facts.encode());
                 let loaded = if hold { OnceLock::from(Some(Arc::new(facts))) } else { OnceLock::new() };
                 done(entry(language, data.hash, Content::Facts { names, parse_errors, loaded }), encoded)

@@ -15,6 +15,7 @@ mod references;
 mod spots;
 mod symbols;
 mod target;
+mod written;
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -206,7 +206,7 @@ pub(super) fn uses(
 ) -> Result<Uses> {
     let Search { names, files } = Search::of(program, target, control)?;
     let files: Vec<u32> = files.into_iter().filter(|file| filter.keeps_file(program, *file)).collect();
-    let mut all: Vec<Use> = files
+    let all: Vec<Use> = files
         .par_iter()
         .flat_map_iter(|file| match control.is_cancelled() {
             true => Vec::new(),
@@ -214,8 +214,15 @@ pub(super) fn uses(
         })
         .collect();
     stop_if_cancelled(control)?;
-    all.sort_by_key(|one| (one.file, one.start));
-    Ok(Uses { all, gaps: gaps(program, target, &files, filter) })
+    let gaps = gaps(program, target, &files, filter);
+    let mut uses = Uses { all, gaps };
+    // What the facts do not know of can only be looked for in the text.
+    if target.local.is_none() && uses.are_complete() {
+        uses.all.extend(super::written::not_understood(program, target, &files, control));
+        stop_if_cancelled(control)?;
+    }
+    uses.all.sort_by_key(|one| (one.file, one.start));
+    Ok(uses)
 }
 
 /// The names a symbol goes by, and the files they are written in.

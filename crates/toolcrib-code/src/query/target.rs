@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Subject, family_of, own};
 use crate::facts::{ARGS_UNKNOWN, Definition, FileFacts, Flags, Kind, Reference, Role};
-use crate::resolve::{Answer, Def, Label, Meaning, Program};
+use crate::resolve::{Answer, Def, FROM_OUTSIDE, Label, Meaning, Program};
 
 /// The thing that is looked for.
 #[derive(Debug, Default)]
@@ -156,6 +156,11 @@ impl Target {
             Meaning::Module(files) => {
                 let path = &program.file(*files.first()?)?.path;
                 self.files.contains(path).then_some((answer.label, answer.reason))
+            }
+            // A value from outside may still be one of ours: what gave it need not say so.
+            Meaning::External(_) if self.is_member && answer.reason == FROM_OUTSIDE => {
+                let named = self.names.contains(facts.text(reference.name));
+                named.then_some((Label::NameMatch, "same name, of a value from outside"))
             }
             Meaning::Unknown if self.local.is_none() => {
                 let name = facts.text(reference.name);

@@ -9,6 +9,9 @@ use super::types::Ty;
 use super::{Label, Target};
 use crate::facts::{ARGS_UNKNOWN, DefId, Definition, Expr, Flags, Kind, Reference, Role};
 
+/// Why a member of a value is not of this workspace: the value comes from elsewhere.
+pub const FROM_OUTSIDE: &str = "type from outside";
+
 impl Answer {
     pub(super) fn unknown() -> Self {
         Answer {
@@ -167,6 +170,7 @@ impl Query<'_> {
                         return Answer { label: answer.label.max(Label::Likely), ..answer };
                     }
                     let reason = match (&base, receiver) {
+                        (Ty::External, _) => FROM_OUTSIDE,
                         (Ty::Module(_), _) => "module",
                         (_, Expr::This | Expr::Super) => "own type",
                         _ => "type of the receiver",

@@ -22,6 +22,7 @@ mod variants;
 
 use serde::Serialize;
 
+pub use answers::FROM_OUTSIDE;
 pub use program::{Answer, Def, Meaning, Offered, Program, Source};
 pub use scopes::{FileScopes, Target};
 

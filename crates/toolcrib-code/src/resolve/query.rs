@@ -185,6 +185,13 @@ impl<'p> Query<'p> {
             let own_body = here == start || !rules.class_body || region.kind != ScopeKind::Type;
             if own_body {
                 let mut all = Found::default();
+                if rules.two_spaces {
+                    let targets = scopes.all_in_scope(name, here, site.at, left_function);
+                    let variants = self.variants(site.file, &targets, space);
+                    if !variants.is_empty() {
+                        return variants;
+                    }
+                }
                 for target in scopes.all_in_scope(name, here, site.at, left_function) {
                     let found = self.target(site.file, target);
                     let found = self.in_space(found, space);
@@ -230,6 +237,16 @@ impl<'p> Query<'p> {
         }
         let found = modules::of(self, site.file).ambient(self, site, text);
         self.in_space(found, space)
+    }
+
+    /// Several definitions of one name in one scope: what `cfg` chooses from.
+    fn variants(&self, file: u32, targets: &[Target], space: Space) -> Found {
+        let several = targets.len() > 1 && targets.iter().all(|one| matches!(one, Target::Definition(_)));
+        if !several || space == Space::Any {
+            return Found::default();
+        }
+        let entities = targets.iter().flat_map(|target| self.target(file, *target).entities).collect();
+        self.in_space(Found { entities, via: Vec::new() }, space)
     }
 
     /// What everything of a module gives for a name.
@@ -288,7 +305,7 @@ impl<'p> Query<'p> {
         found
     }
 
-    fn is_in_space(&self, entity: &Entity, space: Space) -> bool {
+    pub(super) fn is_in_space(&self, entity: &Entity, space: Space) -> bool {
         let Entity::Def(def) = entity else {
             return match entity {
                 Entity::Local(file, index) => {

@@ -273,8 +273,8 @@ impl Query<'_> {
             several => {
                 let defs: Vec<Ty> = several.iter().map(|entity| self.type_of(entity)).collect();
                 // A type that there is in several variants is any of them.
-                if defs.iter().all(|ty| matches!(ty, Ty::Type(..))) {
-                    return Ty::union(defs);
+                if defs.iter().any(|ty| matches!(ty, Ty::Type(..))) {
+                    return Ty::union(defs.into_iter().filter(|ty| matches!(ty, Ty::Type(..))).collect());
                 }
                 // Overloads and variants of one thing: the first that is known.
                 let first = defs.iter().find(|ty| !ty.is_unknown()).cloned();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::program::Def;
-use super::super::query::{Entity, Found, Place, Query, Question, Site};
+use super::super::query::{Entity, Found, Place, Query, Question, Site, Space};
 use super::super::scopes::Target;
 use super::{Leads, Modules, hands_on, is_public};
 use crate::facts::{Flags, Kind, ScopeId};
@@ -199,13 +199,24 @@ fn follow(q: &Query<'_>, start: Found, rest: &[&str]) -> Found {
     here
 }
 
-/// A name in a module. What is named in it hides what a glob brings, but only in its own space: the caller picks that.
+/// A name in a module. What is named in it hides what a glob brings, each in its own space.
 fn lookup(q: &Query<'_>, place: &Place, name: &str, inside: bool) -> Found {
-    let mut all = direct(q, place, name, inside);
+    let own = direct(q, place, name, inside);
+    let mut all = own.clone();
     for reached in reached(q, place, inside) {
         let found = direct(q, &reached.place, name, reached.inside);
-        let new: Vec<Entity> =
-            found.entities.into_iter().filter(|entity| !all.entities.contains(entity)).collect();
+        let hidden = |entity: &Entity| {
+            own.entities.iter().any(|named| {
+                [Space::Type, Space::Value, Space::Macro]
+                    .into_iter()
+                    .any(|space| q.is_in_space(named, space) && q.is_in_space(entity, space))
+            })
+        };
+        let new: Vec<Entity> = found
+            .entities
+            .into_iter()
+            .filter(|entity| !all.entities.contains(entity) && !hidden(entity))
+            .collect();
         if !new.is_empty() && all.via.is_empty() {
             all.via = vec![reached.via];
             all.via.extend(found.via);
