@@ -210,10 +210,7 @@ fn what_goes_without_saying_is_left_out() {
         },
         "required": ["path"]
     });
-    let mut named = tool(schema.clone());
-    named.title = "Grep".into();
-    let mcp = declarations(Format::Mcp, &[named]);
-    assert!(mcp["tools"][0].get("title").is_none());
+    let mcp = declarations(Format::Mcp, &[tool(schema.clone())]);
     assert_eq!(
         mcp["tools"][0]["inputSchema"],
         json!({

@@ -236,7 +236,7 @@ impl Query<'_> {
         }
         // Traits of the workspace may be implemented for types of the library.
         if Family::of(language) == Family::Rust {
-            let found = self.implemented_for(known, name, site);
+            let found = self.implemented_for(known, name);
             if !found.is_empty() {
                 let ty = self.type_of_found(&found);
                 return (found, ty);
@@ -247,10 +247,10 @@ impl Query<'_> {
     }
 
     /// A method that the workspace gives a type of the library.
-    fn implemented_for(&self, known: &str, name: &str, site: Site) -> Found {
+    fn implemented_for(&self, known: &str, name: &str) -> Found {
         let question = Question::Extension(known.into(), name.into());
         self.ask(question, || {
-            let mut entities = Vec::new();
+            let (mut entities, mut defaults) = (Vec::new(), Vec::new());
             for file in self.program.files_with(name) {
                 let Some(facts) = self.facts(file).filter(|_| modules::family(self, file) == Family::Rust)
                 else {
@@ -258,18 +258,42 @@ impl Query<'_> {
                 };
                 for (index, definition) in facts.definitions.iter().enumerate() {
                     let around = facts.definition(definition.parent);
-                    if definition.kind == Kind::Method
-                        && facts.text(definition.name) == name
-                        && around.is_some_and(|around| {
-                            around.kind == Kind::Impl && facts.text(around.name) == known
-                        })
-                    {
-                        entities.push(Entity::Def(Def { file, id: DefId::new(index) }));
+                    if definition.kind != Kind::Method || facts.text(definition.name) != name {
+                        continue;
+                    }
+                    let method = Def { file, id: DefId::new(index) };
+                    match around.map(|around| around.kind) {
+                        Some(Kind::Impl)
+                            if around
+                                .is_some_and(|around| known::is_called(facts.text(around.name), known)) =>
+                        {
+                            entities.push(Entity::Def(method));
+                        }
+                        Some(Kind::Trait) => defaults.push(method),
+                        _ => {}
                     }
                 }
             }
-            let _ = site;
+            // What a trait itself says, if the trait is implemented for the type.
+            if entities.is_empty() {
+                let given = defaults.into_iter().filter(|method| self.is_given(*method, known));
+                entities.extend(given.map(Entity::Def));
+            }
             Found { entities, via: Vec::new() }
+        })
+    }
+
+    /// Whether the trait of a method is implemented for a type of the library.
+    fn is_given(&self, method: Def, known: &str) -> bool {
+        let Some(parent) = self.definition(method).map(|found| found.parent) else { return false };
+        let of = Def { file: method.file, id: parent };
+        self.program.files_with(self.name_of(of)).into_iter().any(|file| {
+            let Some(facts) = self.facts(file) else { return false };
+            facts.definitions.iter().enumerate().any(|(index, definition)| {
+                definition.kind == Kind::Impl
+                    && known::is_called(facts.text(definition.name), known)
+                    && self.implements(Def { file, id: DefId::new(index) }, of)
+            })
         })
     }
 

@@ -50,8 +50,3 @@ fn walk(schema: &mut Value, depth: usize) {
 fn is_aside(text: &str) -> bool {
     text.starts_with('(') && text.ends_with(')')
 }
-
-/// Whether a title only spells out the name: `read_file`, `Read file`.
-pub(super) fn is_the_name(title: &str, name: &str) -> bool {
-    title.to_lowercase() == name.replace(['_', '-'], " ")
-}

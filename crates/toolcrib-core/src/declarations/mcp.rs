@@ -5,7 +5,6 @@
 use serde_json::{Value, json};
 
 use super::ToolView;
-use super::lean::is_the_name;
 use crate::schema::inline_refs;
 
 pub(super) fn declarations(tools: &[ToolView]) -> Value {
@@ -19,10 +18,7 @@ fn tool(tool: &ToolView) -> Value {
     }
     let mut out = json!({ "name": tool.name });
     if let Some(object) = out.as_object_mut() {
-        // A client without a title shows the name.
-        if !is_the_name(&tool.title, &tool.name) {
-            object.insert("title".into(), json!(tool.title));
-        }
+        object.insert("title".into(), json!(tool.title));
         object.insert("description".into(), json!(tool.description));
         object.insert("inputSchema".into(), schema);
         if let Some(output) = &tool.output_schema {

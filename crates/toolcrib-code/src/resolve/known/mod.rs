@@ -60,6 +60,11 @@ fn canonical(language: &str, name: &str) -> Option<&'static str> {
     types.iter().find(|(written, _)| *written == name).map(|(_, canonical)| *canonical)
 }
 
+/// Whether a type of Rust's library that is written so goes by a name here.
+pub(super) fn is_called(written: &str, known: &str) -> bool {
+    canonical("rust", written) == Some(known)
+}
+
 /// A written type that nothing in the workspace is named by.
 pub(super) fn written(language: &str, path: &str, args: Vec<Ty>) -> Ty {
     let last = path.rsplit('.').next().unwrap_or(path);
