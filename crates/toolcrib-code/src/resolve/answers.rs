@@ -38,6 +38,23 @@ impl Program {
 
     /// All definitions that are the same thing as this one, it among them: overloads, declarations, variants.
     pub fn same(&self, def: Def) -> Vec<Def> {
+        // Where functions of one name are told apart by their arguments, they are different things.
+        let family = self.file(def.file).map_or(Family::Other, |entry| Family::of(entry.language.name));
+        let takes = |def: Def| self.definition(def).map_or(0, |found| found.params.len());
+        let callable = self.definition(def).is_some_and(|found| found.kind.is_callable());
+        let apart = callable && matches!(family, Family::Java | Family::C);
+        let mut same = self.named_alike(def);
+        same.retain(|other| !apart || takes(*other) == takes(def));
+        for other in Query::new(self).elsewhere(def) {
+            if !same.contains(&other) {
+                same.push(other);
+            }
+        }
+        same
+    }
+
+    /// What has the same name beside a definition and may be the same thing, overloads included.
+    pub(super) fn named_alike(&self, def: Def) -> Vec<Def> {
         let (Some(scopes), Some(own)) = (self.scopes(def.file), self.definition(def)) else {
             return vec![def];
         };
@@ -48,14 +65,7 @@ impl Program {
                 && other.parent == own.parent
                 && alike(own.kind, other.kind)
         });
-        let mut same: Vec<Def> =
-            same.map(|(index, _)| Def { file: def.file, id: DefId::new(index) }).collect();
-        for other in Query::new(self).elsewhere(def) {
-            if !same.contains(&other) {
-                same.push(other);
-            }
-        }
-        same
+        same.map(|(index, _)| Def { file: def.file, id: DefId::new(index) }).collect()
     }
 
     /// Where an import of a file leads, by its index in the file's imports. Of a Rust `use` the module before the last

@@ -48,8 +48,7 @@ impl Query<'_> {
         }
         // A scope shows the nearest of several.
         for def in defs.clone() {
-            let others = self.program.same(def).into_iter();
-            defs.extend(others.filter(|other| other.file == def.file).collect::<Vec<_>>());
+            defs.extend(self.program.named_alike(def));
         }
         let mut seen = std::collections::HashSet::new();
         defs.retain(|def| seen.insert(*def));
