@@ -261,8 +261,9 @@ impl Search {
 
 /// Other names that a file gives to the target, which it knows by `name`.
 fn aliases(program: &Program, file: u32, name: &str, target: &Target) -> Vec<String> {
-    let Some(facts) = program.facts(file) else { return Vec::new() };
-    let Some(sym) = facts.strings.find(name) else { return Vec::new() };
+    let Some(scopes) = program.scopes(file) else { return Vec::new() };
+    let facts = scopes.facts();
+    let Some(sym) = scopes.find(name) else { return Vec::new() };
     let mut found = Vec::new();
     for (index, import) in facts.imports.iter().enumerate() {
         for (which, one) in import.names.iter().enumerate() {
@@ -299,9 +300,10 @@ fn is_exported(program: &Program, file: u32, facts: &FileFacts, name: Sym, targe
 
 /// The uses in one file.
 fn in_file(program: &Program, file: u32, names: &BTreeSet<String>, target: &Target) -> Vec<Use> {
-    let Some(facts) = program.facts(file) else { return Vec::new() };
-    let syms: BTreeSet<Sym> = names.iter().filter_map(|name| facts.strings.find(name)).collect();
-    let own_type = target.own_type.then(|| facts.strings.find("Self")).flatten();
+    let Some(scopes) = program.scopes(file) else { return Vec::new() };
+    let facts = scopes.facts();
+    let syms: BTreeSet<Sym> = names.iter().filter_map(|name| scopes.find(name)).collect();
+    let own_type = target.own_type.then(|| scopes.find("Self")).flatten();
     let here = target.own.iter().filter(|def| def.file == file);
     let places: Vec<u32> =
         here.filter_map(|def| facts.definition(def.id)).map(|definition| definition.name_start).collect();

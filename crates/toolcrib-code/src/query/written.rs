@@ -46,9 +46,9 @@ fn in_file(program: &Program, file: u32, names: &BTreeSet<String>) -> Vec<Use> {
         while let Some(here) = node {
             let kind = here.kind();
             if kind.contains("comment") || kind.contains("string") || kind == "text" || kind == "jsx_text" {
-                // What stands in a template or an f-string between its brackets is code again.
                 return false;
             }
+            // What stands in a template or an f-string between its brackets is code again.
             if kind.contains("interpolation") || kind.contains("substitution") {
                 return true;
             }

@@ -14,6 +14,7 @@ mod manifests;
 mod members;
 mod modules;
 mod narrow;
+mod parts;
 mod program;
 mod query;
 mod scopes;

@@ -305,7 +305,7 @@ impl FileScopes {
     }
 
     /// The number of a text, if the file has it.
-    pub(super) fn find(&self, text: &str) -> Option<Sym> {
+    pub(crate) fn find(&self, text: &str) -> Option<Sym> {
         let hash = crate::facts::hash(text.as_bytes());
         let from = self.texts.partition_point(|(other, _)| *other < hash);
         let same = self.texts.get(from..)?.iter().take_while(|(other, _)| *other == hash);
